@@ -64,6 +64,7 @@ fn questions_in_other_words_are_answered_and_similar_ones_without_an_answer_are_
         ("In which city is my sibling?", "My sister Klara lives in Porto."),
         ("When is Klara's birthday?", "Nothing in memory about this."),
         ("Who is our electrician?", "Nothing in memory about this."),
+        ("stock options", "Nothing in memory about this."),
     ] {
         assert_eq!(first_line(&home.memoir(["-p", question]).succeed()), answer, "{question}");
     }

@@ -53,13 +53,13 @@ pub(crate) struct MemoryText {
 }
 
 impl MemoryText {
-    /// Returns some of the sentences as a reader reads them.
-    pub(crate) fn to_reader_text(&self, sentences: &[Candidate]) -> ReaderText {
+    /// Returns the sentences as a reader reads them.
+    pub(crate) fn to_reader_text(&self) -> ReaderText {
         let sentence = |candidate: &Candidate| format!("{}: {}", candidate.speaker, candidate.unit.meaning);
         ReaderText {
             title: self.title.clone(),
             before: self.before.clone(),
-            sentences: sentences.iter().map(sentence).collect(),
+            sentences: self.sentences.iter().map(sentence).collect(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Choosing the sentence that answers a question, or deciding that none does.
 
-use memoir_core::{Answer, ExchangeId, Quotation, Source, content_words};
-use memoir_models::{ModelError, Reader, ReaderQuestion, ReaderText};
+use memoir_core::{Answer, Quotation, Source, content_words};
+use memoir_models::{ModelError, Reader, ReaderQuestion};
 
 use super::{
     candidates::{Candidate, MemoryText},
@@ -9,21 +9,16 @@ use super::{
 };
 use crate::{dates::is_weekday, excerpt::is_form_of};
 
-/// Number of sentences that are read again without what surrounds them.
-const MAX_ALONE: usize = 12;
-
-/// Weight of the score that a sentence has without what surrounds it. A sentence next to the answer loses by it, and a
-/// reply that makes no sense alone is not ruled out.
-const ALONE: f64 = 0.2;
-
 /// Weight of the question's words in a sentence. The reader knows synonyms better than it knows unusual words.
-const COVERAGE: f64 = 2.5;
+const COVERAGE: f64 = 1.0;
 
-/// Minimum score of the sentence that answers a question.
-const MIN_SCORE: f64 = 0.6;
+/// Minimum score of the only sentence that may answer a question, and what is added each time that the number of
+/// sentences doubles: the best of many wrong ones has a higher score than the best of a few.
+const MIN_SCORE: f64 = -0.4;
+const MIN_SCORE_OF_DOUBLE: f64 = 0.2;
 
 /// Minimum score of a sentence that replaces an earlier answer. It need not contain the question's words.
-const MIN_UPDATE_SCORE: f64 = 1.5;
+const MIN_UPDATE_SCORE: f64 = 3.2;
 
 /// Number of times that a newer answer is searched for.
 const MAX_UPDATES: usize = 2;
@@ -31,9 +26,8 @@ const MAX_UPDATES: usize = 2;
 /// Added to the score of a sentence that a newer message corrected.
 const SUPERSEDED: f64 = -2.0;
 
-/// Added to the score of a sentence from the exchange or the conversation of the previous answer, for a follow-up.
-const SAME_EXCHANGE: f64 = 1.0;
-const SAME_CONVERSATION: f64 = 1.0;
+/// Added to the score of a sentence from the conversation of the previous answer, for a follow-up.
+const SAME_CONVERSATION: f64 = 0.5;
 
 /// Minimum weighted fraction of the question's words in a note of a few words that answers it.
 const MIN_NOTE_COVERAGE: f64 = 0.95;
@@ -49,6 +43,8 @@ pub(super) struct Question<'a> {
     pub(super) previous: Option<&'a Candidate>,
     /// What the question asks for, if that was true before something changed.
     pub(super) former: Option<Former>,
+    /// Whether it is only a few words to search for.
+    pub(super) is_search: bool,
     /// Whether there are passages that are relevant to it.
     pub(super) has_passages: bool,
 }
@@ -60,8 +56,8 @@ struct Reading<'a> {
     texts: &'a [MemoryText],
 }
 
-/// Finds the sentence that answers the question. Earlier searches of memory answer it only if nothing else does, because
-/// they may also be notes.
+/// Finds the sentence that answers the question. Earlier searches of memory answer it only if nothing else does,
+/// because they may also be notes.
 pub(super) async fn choose(
     reader: &dyn Reader,
     question: &Question<'_>,
@@ -72,8 +68,10 @@ pub(super) async fn choose(
         Some(former) => reading.find_former(former).await?,
         None => reading.find_current(&question.text).await?,
     };
+    // The reader finds something to say about any few words.
+    let may_answer = question.has_passages || !question.is_search;
     Ok(match found {
-        Some((score, best)) if score >= MIN_SCORE => Answer::Quotation(best.quote()),
+        Some((score, best)) if score >= reading.min_score() && may_answer => Answer::Quotation(best.quote()),
         found => find_note(texts).unwrap_or_else(|| {
             let related = found.filter(|_| question.has_passages);
             Answer::Absent { related: related.map(|(_, best)| best.quote()) }
@@ -82,13 +80,19 @@ pub(super) async fn choose(
 }
 
 impl<'a> Reading<'a> {
+    /// Returns the minimum score of the sentence that answers the question.
+    fn min_score(&self) -> f64 {
+        let sentences: usize = self.texts.iter().map(|text| text.sentences.len()).sum();
+        MIN_SCORE + MIN_SCORE_OF_DOUBLE * (sentences.max(1) as f64).log2()
+    }
+
     /// Returns the best sentence, or a later one that replaces it, with the score of the first.
     async fn find_current(&self, question: &str) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
         let asked = ReaderQuestion { text: question.to_owned(), earlier: None };
         let Some((score, mut best)) = self.find_best(asked, &|_| true).await? else { return Ok(None) };
         tracing::debug!(score, "found a sentence");
         for _ in 0..MAX_UPDATES {
-            if score < MIN_SCORE {
+            if score < self.min_score() {
                 break;
             }
             let earlier = Some(best.unit.meaning.clone());
@@ -141,24 +145,13 @@ impl<'a> Reading<'a> {
         };
         let texts: Vec<&'a MemoryText> =
             self.texts.iter().filter(|text| text.sentences.iter().any(may_answer)).collect();
-        let reader_texts = texts.iter().map(|text| text.to_reader_text(&text.sentences)).collect();
-        let scores = self.reader.read(asked.clone(), reader_texts).await?;
-        let mut best: Vec<(f64, &MemoryText, &Candidate)> = Vec::new();
-        for (text, scores) in texts.into_iter().zip(scores) {
-            let sentences = text.sentences.iter().zip(scores).filter(|(candidate, _)| may_answer(candidate));
-            best.extend(sentences.map(|(candidate, score)| (f64::from(score), text, candidate)));
-        }
-        best.sort_by(|a, b| b.0.total_cmp(&a.0));
-        best.truncate(MAX_ALONE);
-        let alone = best.iter().map(|(_, text, candidate)| ReaderText {
-            before: String::new(),
-            ..text.to_reader_text(std::slice::from_ref(*candidate))
-        });
+        let reader_texts = texts.iter().map(|text| text.to_reader_text()).collect();
         let coverage = if asked.earlier.is_some() { 0.0 } else { COVERAGE };
-        let scores = self.reader.read(asked, alone.collect()).await?.into_iter().flatten();
-        let scored = best.into_iter().zip(scores).map(|((score, _, candidate), alone)| {
-            let score = (1.0 - ALONE) * score + ALONE * f64::from(alone);
-            (score + coverage * candidate.coverage + self.question.weigh(candidate), candidate)
+        let scores = self.reader.read(asked, reader_texts).await?;
+        let sentences =
+            texts.into_iter().zip(scores).flat_map(|(text, scores)| text.sentences.iter().zip(scores));
+        let scored = sentences.filter(|(candidate, _)| may_answer(candidate)).map(|(candidate, score)| {
+            (f64::from(score) + coverage * candidate.coverage + self.question.weigh(candidate), candidate)
         });
         Ok(scored.max_by(|a, b| a.0.total_cmp(&b.0)))
     }
@@ -170,12 +163,8 @@ impl Question<'_> {
         if self.former.is_some() {
             return 0.0;
         }
-        let near_previous = self.previous.map_or(0.0, |previous| {
-            let weigh = |same: bool, weight| if same { weight } else { 0.0 };
-            let exchanges = (exchange(candidate), exchange(previous));
-            weigh(exchanges.0.is_some() && exchanges.0 == exchanges.1, SAME_EXCHANGE)
-                + weigh(is_same_conversation(candidate, previous), SAME_CONVERSATION)
-        });
+        let is_near = self.previous.is_some_and(|previous| is_same_conversation(candidate, previous));
+        let near_previous = if is_near { SAME_CONVERSATION } else { 0.0 };
         near_previous + if candidate.superseded { SUPERSEDED } else { 0.0 }
     }
 }
@@ -193,13 +182,6 @@ fn find_note(texts: &[MemoryText]) -> Option<Answer> {
 impl Candidate {
     pub(super) fn quote(&self) -> Quotation {
         Quotation { text: self.unit.text.clone(), source: self.source.clone(), answers_with_date: false }
-    }
-}
-
-fn exchange(candidate: &Candidate) -> Option<ExchangeId> {
-    match &candidate.source {
-        Source::Message { exchange, .. } => Some(*exchange),
-        Source::Document { .. } | Source::CoreMemory(_) => None,
     }
 }
 
@@ -228,7 +210,8 @@ fn is_value(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
-    use memoir_core::{ConversationId, Timestamp};
+    use memoir_core::{ConversationId, ExchangeId, Timestamp};
+    use memoir_models::ReaderText;
 
     use super::*;
     use crate::answer::units;
@@ -269,7 +252,8 @@ mod tests {
     }
 
     fn ask(former: Option<Former>) -> Question<'static> {
-        Question { text: "What database do we use?".into(), previous: None, former, has_passages: true }
+        let text = "What database do we use?".into();
+        Question { text, previous: None, former, is_search: false, has_passages: true }
     }
 
     #[expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]

@@ -107,6 +107,7 @@ impl Recall {
             text: resolve_follow_up(prompt, previous_question),
             previous: previous_answer,
             former: former.then(|| intent::Former::parse(prompt, previous_question)),
+            is_search: previous.is_none() && intent::may_be_search(prompt),
             has_passages,
         };
         Ok(Some(choice::choose(reader.as_ref(), &question, &texts).await?))

@@ -274,7 +274,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_later_answer_wins_unless_the_former_state_is_asked_for() {
-        let reader = PhraseReader(vec![("Postgres", 5.0), ("SQLite", 3.0)]);
+        let reader = PhraseReader(vec![("Postgres", 5.0), ("SQLite", 4.0)]);
         let texts = [exchange(1, "We use Postgres. It is fast."), exchange(2, "Everything runs on SQLite.")];
         let current = first_line(&reader, None, &texts).await;
         assert_eq!(current.as_deref(), Some("Everything runs on SQLite."));

@@ -1,5 +1,7 @@
 //! Passages recalled from memory.
 
+use std::ops::Range;
+
 use crate::{Answer, ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
 
 /// A message that is relevant to a question, with its source.
@@ -21,6 +23,8 @@ pub struct Passage {
     pub created: Timestamp,
     /// Full text of the message.
     pub text: String,
+    /// Byte range of the part of a long text that matches the question best.
+    pub part: Option<Range<usize>>,
     /// Relevance; higher is better.
     pub score: f64,
     /// Cosine similarity to the question's embedding.

@@ -278,15 +278,15 @@ async fn find_exact(store: &SqliteStore, queries: &[Vec<f32>]) -> Vec<Vec<Messag
     let mut start = 1;
     loop {
         let ids: Vec<MessageId> = (start..start + 10_000).map(MessageId::new).collect();
-        let vectors = store.vectors(NAME, &ids).await.unwrap();
-        if vectors.is_empty() {
+        let parts = store.nearest_parts(NAME, &queries[0], &ids).await.unwrap();
+        if parts.is_empty() {
             break;
         }
         start += 10_000;
         for (query, best) in queries.iter().zip(&mut best) {
-            for (id, vector) in &vectors {
-                assert_eq!(vector.len(), DIMENSIONS);
-                best.push((query.iter().zip(vector).map(|(a, b)| a * b).sum(), *id));
+            for part in &parts {
+                assert_eq!(part.vector.len(), DIMENSIONS);
+                best.push((query.iter().zip(&part.vector).map(|(a, b)| a * b).sum(), part.message_id));
             }
             best.sort_by(|a, b| b.0.total_cmp(&a.0));
             best.truncate(10);

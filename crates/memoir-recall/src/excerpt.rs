@@ -1,6 +1,6 @@
 //! Excerpts of long texts around the words of a question.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, ops::Range};
 
 use memoir_core::content_words;
 
@@ -25,14 +25,38 @@ pub(crate) fn excerpt(text: &str, words: &[String], length: usize) -> String {
     format!("{before}{}{after}", part.trim())
 }
 
+/// Returns an excerpt like [`excerpt`], from the part of `text` with this byte range unless another part contains more
+/// of the `words`.
+pub(crate) fn excerpt_part(
+    text: &str,
+    part: Option<&Range<usize>>,
+    words: &[String],
+    length: usize,
+) -> String {
+    let whole = excerpt(text, words, length);
+    let Some((part, range)) = part.and_then(|range| Some((text.get(range.clone())?, range))) else {
+        return whole;
+    };
+    let near = excerpt(part, words, length);
+    if count_matches(&near, words) < count_matches(&whole, words) {
+        return whole;
+    }
+    let before = if range.start > 0 && !near.starts_with('…') { "…" } else { "" };
+    let after = if range.end < text.len() && !near.ends_with('…') { "…" } else { "" };
+    format!("{before}{near}{after}")
+}
+
+/// Returns the number of `words` that a line contains.
+fn count_matches(line: &str, words: &[String]) -> usize {
+    let line_words = content_words(line);
+    words.iter().filter(|word| line_words.iter().any(|other| is_form_of(other, word))).count()
+}
+
 /// Returns an excerpt of a Markdown text. A table or list stays one: the excerpt consists of the headings above it, the
 /// header of the table, and as many lines as fit around the one with the most distinct `words`.
 pub(crate) fn excerpt_markdown(text: &str, words: &[String], length: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let matches = |line: &str| {
-        let line_words = content_words(line);
-        words.iter().filter(|word| line_words.iter().any(|other| is_form_of(other, word))).count()
-    };
+    let matches = |line: &str| count_matches(line, words);
     let best = (0..lines.len())
         .filter(|index| is_row(lines[*index]) || parse_item(lines[*index]).is_some())
         .max_by_key(|index| (matches(lines[*index]), Reverse(*index)));
@@ -135,6 +159,17 @@ mod tests {
     fn short_texts_stay_whole_on_one_line() {
         assert_eq!(excerpt(" a\n b ", &split("x"), 10), "a b");
         assert_eq!(excerpt("äöü", &[], 3), "äöü");
+    }
+
+    #[test]
+    fn the_excerpt_of_a_part_is_replaced_only_by_one_with_more_words() {
+        let text = format!("{}Nothing of interest here. Olaf mends pipes.", "The boiler hums. ".repeat(20));
+        let part = text.len() - 43..text.len();
+        assert_eq!(
+            excerpt_part(&text, Some(&part), &split("plumber"), 60),
+            "…Nothing of interest here. Olaf mends pipes."
+        );
+        assert!(excerpt_part(&text, Some(&part), &split("boiler"), 60).starts_with("The boiler hums."));
     }
 
     #[test]

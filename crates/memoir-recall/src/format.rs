@@ -177,6 +177,7 @@ mod tests {
                 similarity: 0.514,
                 coverage: 0.5,
                 superseded: Some(Timestamp::from_millis(86_400_000)),
+                part: None,
                 user_excerpt: text.into(),
                 assistant_excerpt: "Noted.".into(),
                 tokens: 3,

@@ -18,9 +18,15 @@ pub const EMBED_BATCH_SIZE: u32 = 100;
 /// Number of overdue messages to embed after a turn, few enough to cause no noticeable delay.
 const CATCH_UP_BATCH: u32 = 8;
 
-/// Length in bytes to which a text is truncated if it exceeds the token limit of a remote model. A token has at least one byte,
-/// and models read about 8000 tokens.
+/// Length in bytes to which a text is truncated if it exceeds the token limit of a remote model. A token has at least
+/// one byte, and models read about 8000 tokens.
 const MAX_SENT_BYTES: usize = 8000;
+
+/// Maximum number of embeddings of a message. The end of a longer one, usually a pasted log, is found by its words.
+const MAX_MESSAGE_PARTS: usize = 64;
+
+/// Number of tokens in a part of a long message. The embedding of a longer part says too little about each sentence.
+const PART_TOKENS: usize = 128;
 
 /// Maximum length of the title in front of a text, in characters.
 const MAX_TITLE_CHARS: usize = 100;
@@ -80,68 +86,65 @@ impl Recall {
         }
     }
 
-    /// Embeds texts and stores the embeddings. Returns the number of texts.
+    /// Embeds texts and stores the embeddings, one for each part that the model can read. Returns the number of texts.
     ///
     /// # Errors
     ///
     /// Fails if the embedding model or the store does.
     pub async fn embed(&self, texts: &[UnembeddedText]) -> Result<usize, RecallError> {
-        let (chunks, others): (Vec<&UnembeddedText>, Vec<&UnembeddedText>) =
-            texts.iter().partition(|text| text.subject.kind == SubjectKind::Chunk);
-        self.embed_whole(&others).await?;
-        self.embed_chunks(&chunks).await?;
+        let ranges: Vec<Vec<Range<usize>>> = texts.iter().map(|text| self.split_into_parts(text)).collect();
+        let titled = texts.iter().zip(&ranges).flat_map(|(text, ranges)| {
+            ranges.iter().map(|range| self.prepare_to_send(add_title(text, &text.text[range.clone()])))
+        });
+        let mut vectors = self.embed_texts(&titled.collect::<Vec<_>>(), texts).await?.into_iter();
+        let (mut chunks, mut others) = (Vec::new(), Vec::new());
+        for (text, ranges) in texts.iter().zip(ranges) {
+            let parts = ranges.into_iter().zip(vectors.by_ref()).collect();
+            if text.subject.kind == SubjectKind::Chunk {
+                chunks.push(ChunkVectors { chunk_id: ChunkId::new(text.subject.id), parts });
+            } else {
+                others.push(NewEmbedding { subject: text.subject, parts, text: text.text.clone() });
+            }
+        }
+        if !others.is_empty() {
+            self.store.put_embeddings(self.embedder.name(), &others).await?;
+        }
+        if !chunks.is_empty() {
+            self.store.put_chunk_vectors(self.embedder.name(), &chunks).await?;
+        }
         Ok(texts.len())
     }
 
-    /// Stores one embedding per text.
-    async fn embed_whole(&self, subjects: &[&UnembeddedText]) -> Result<(), RecallError> {
-        let texts: Vec<String> =
-            subjects.iter().map(|subject| self.prepare_to_send(add_title(subject, &subject.text))).collect();
-        let vectors = self.embed_texts(&texts, subjects).await?;
-        let embeddings: Vec<NewEmbedding> = subjects
-            .iter()
-            .zip(vectors)
-            .map(|(unembedded, vector)| NewEmbedding {
-                subject: unembedded.subject,
-                vector,
-                text: unembedded.text.clone(),
-            })
-            .collect();
-        if !embeddings.is_empty() {
-            self.store.put_embeddings(self.embedder.name(), &embeddings).await?;
+    /// Returns the parts of a text that are embedded separately. Summaries are short, and a long message has a limited
+    /// number of parts.
+    fn split_into_parts(&self, text: &UnembeddedText) -> Vec<Range<usize>> {
+        match text.subject.kind {
+            SubjectKind::Chunk => self.split_for_model(&text.text, &title_prefix(text)),
+            SubjectKind::Message => self.split_message(text),
+            SubjectKind::Exchange | SubjectKind::Conversation | SubjectKind::Digest => {
+                std::iter::once(0..text.text.len()).collect()
+            }
         }
-        Ok(())
     }
 
-    /// Stores one embedding per part of each chunk.
-    async fn embed_chunks(&self, chunks: &[&UnembeddedText]) -> Result<(), RecallError> {
-        let parts: Vec<Vec<Range<usize>>> =
-            chunks.iter().map(|chunk| self.split_for_model(&chunk.text, &title_prefix(chunk))).collect();
-        let mut texts = Vec::new();
-        for (chunk, parts) in chunks.iter().zip(&parts) {
-            let titled = parts.iter().map(|part| add_title(chunk, &chunk.text[part.clone()]));
-            texts.extend(titled.map(|text| self.prepare_to_send(text)));
+    /// Returns the whole of a message that the model can read, or the parts of a longer one.
+    fn split_message(&self, message: &UnembeddedText) -> Vec<Range<usize>> {
+        let title = title_prefix(message);
+        let tokens = self.embedder.count_tokens(&title) + self.embedder.count_tokens(&message.text);
+        if tokens <= self.embedder.max_tokens() {
+            return std::iter::once(0..message.text.len()).collect();
         }
-        let mut vectors = self.embed_texts(&texts, chunks).await?.into_iter();
-        let chunk_vectors: Vec<ChunkVectors> = chunks
-            .iter()
-            .zip(parts)
-            .map(|(chunk, parts)| ChunkVectors {
-                chunk_id: ChunkId::new(chunk.subject.id),
-                parts: parts.into_iter().zip(vectors.by_ref()).collect(),
-            })
-            .collect();
-        if !chunk_vectors.is_empty() {
-            self.store.put_chunk_vectors(self.embedder.name(), &chunk_vectors).await?;
-        }
-        Ok(())
+        let size = self.embedder.max_tokens().min(PART_TOKENS);
+        let mut parts = self.split_by_tokens(&message.text, &title, size);
+        parts.truncate(MAX_MESSAGE_PARTS);
+        parts
     }
 
     /// Embeds texts and records the cost. The cost is assigned to the conversation of `subjects` if they share one.
     async fn embed_texts(
         &self,
         texts: &[String],
-        subjects: &[&UnembeddedText],
+        subjects: &[UnembeddedText],
     ) -> Result<Vec<Vec<f32>>, RecallError> {
         if texts.is_empty() {
             return Ok(Vec::new());
@@ -156,9 +159,13 @@ impl Recall {
     /// Splits a text into parts that fit into the embedding model, each with `title` in front. Returns at least one
     /// part.
     pub(crate) fn split_for_model(&self, text: &str, title: &str) -> Vec<Range<usize>> {
+        self.split_by_tokens(text, title, self.embedder.max_tokens())
+    }
+
+    /// Splits a text into parts of this many tokens, each with `title` in front. Returns at least one part.
+    fn split_by_tokens(&self, text: &str, title: &str, max_tokens: usize) -> Vec<Range<usize>> {
         let title_tokens = self.embedder.count_tokens(title);
-        let tokens =
-            self.embedder.max_tokens().saturating_sub(title_tokens).max(self.embedder.max_tokens() / 2);
+        let tokens = max_tokens.saturating_sub(title_tokens).max(max_tokens / 2);
         let count = |text: &str| self.embedder.count_tokens(text);
         let parts = chunk_by(text, ChunkSize { tokens, overlap: 0 }, &count);
         if parts.is_empty() {

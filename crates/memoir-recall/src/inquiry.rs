@@ -1,6 +1,9 @@
 //! The state of a recall request as it passes through the stages.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use memoir_core::{
     ConversationId, DocumentPassage, ExchangeId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp,
@@ -70,8 +73,10 @@ pub struct Inquiry {
     pub lexical_scores: Vec<f64>,
     /// Messages by score, best first.
     pub ranked: Vec<RankedMessage>,
-    /// Embeddings of the best messages.
+    /// Embeddings of the best messages, or of the parts of them that are nearest.
     pub vectors: HashMap<MessageId, Vec<f32>>,
+    /// Byte ranges of the parts that these embeddings describe.
+    pub parts: HashMap<MessageId, Range<usize>>,
     /// Texts of the best messages.
     pub texts: HashMap<MessageId, String>,
     /// Passages from documents, best first, before it is decided which are relevant.
@@ -123,6 +128,7 @@ impl Inquiry {
             lexical_scores: Vec::new(),
             ranked: Vec::new(),
             vectors: HashMap::new(),
+            parts: HashMap::new(),
             texts: HashMap::new(),
             document_candidates: Vec::new(),
             documents: Vec::new(),

@@ -204,18 +204,32 @@ fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
         passage.exchange_id,
     ));
     let text = passage.text.trim();
-    let (quotation, ellipsis) = match text.char_indices().nth(MAX_QUOTE_CHARS) {
-        Some((end, _)) => (&text[..end], "…"),
-        None => (text, ""),
-    };
+    let quotation = quote_part(passage);
     let question = passage.user_excerpt.trim();
     if passage.role == Role::Assistant && passage.author.is_none() && !question.is_empty() {
         answer.push_str(&format!("> {}\n>\n", shorten(question)));
     }
-    answer.push_str(&format!("{}{ellipsis}\n", quote_lines(quotation)));
+    answer.push_str(&format!("{}\n", quote_lines(&quotation)));
     let reply = passage.assistant_excerpt.trim();
     if passage.role == Role::User && text.ends_with('?') && !reply.is_empty() {
         answer.push_str(&format!(">\n{}\n", quote_lines(reply)));
+    }
+}
+
+/// Returns the text of a passage, or the beginning of the best part of a long one.
+fn quote_part(passage: &Passage) -> String {
+    let text = passage.text.trim();
+    if text.char_indices().nth(MAX_QUOTE_CHARS).is_none() {
+        return text.to_owned();
+    }
+    let start = passage.part.as_ref().map_or(0, |part| part.start);
+    let (before, rest) = match passage.text.get(start..) {
+        Some(rest) if start > 0 => ("…", rest.trim()),
+        _ => ("", text),
+    };
+    match rest.char_indices().nth(MAX_QUOTE_CHARS) {
+        Some((end, _)) => format!("{before}{}…", &rest[..end]),
+        None => format!("{before}{rest}"),
     }
 }
 
@@ -252,6 +266,7 @@ mod tests {
             similarity: 0.7,
             coverage: 1.0,
             superseded: None,
+            part: None,
             user_excerpt: text.into(),
             assistant_excerpt: String::new(),
             tokens: 9,

@@ -1,9 +1,6 @@
 //! SQL that finds chunks of documents by meaning and by keyword.
 
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::{HashMap, HashSet};
 
 use memoir_core::{ChunkId, DocumentId};
 use memoir_store::{ChunkMatch, ChunkSearch, ChunksWithWord, DocumentFilter, Result};
@@ -14,7 +11,7 @@ use super::{
     SqliteStore,
     error::SqlResultExt as _,
     index::{self, Chunks, VectorSpace},
-    rows::to_json_list,
+    rows::{read_range, to_json_list},
 };
 
 /// Number of occurrences from which a word is too common to distinguish chunks.
@@ -130,9 +127,4 @@ impl SqliteStore {
         best.truncate(search.limit);
         Ok(best)
     }
-}
-
-fn read_range(row: &SqliteRow) -> Result<Range<usize>, sqlx::Error> {
-    let offset = |column| Ok::<_, sqlx::Error>(usize::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0));
-    Ok(offset("first")?..offset("past")?)
 }

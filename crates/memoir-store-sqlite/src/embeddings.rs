@@ -13,7 +13,7 @@ use super::{
     index::{self, VectorSpace},
     job_rows::read_subject,
     jobs::complete_job,
-    rows::to_json_list,
+    rows::{to_json_list, to_signed},
 };
 
 #[async_trait]
@@ -77,15 +77,19 @@ impl Embeddings for SqliteStore {
 
     async fn put_embeddings(&self, model: &str, embeddings: &[NewEmbedding]) -> Result<()> {
         let mut transaction = self.begin_write().await?;
-        if let Some(new) = embeddings.first() {
-            delete_other_dimensions(&mut transaction, model, new.vector.len()).await?;
+        if let Some((_, vector)) = embeddings.iter().flat_map(|new| &new.parts).next() {
+            delete_other_dimensions(&mut transaction, model, vector.len()).await?;
         }
-        for NewEmbedding { subject, vector, text } in embeddings.iter().filter(|new| !new.vector.is_empty()) {
+        for NewEmbedding { subject, parts, text } in embeddings {
+            if parts.iter().any(|(_, vector)| vector.is_empty()) {
+                continue;
+            }
             // The subject may have been deleted, or its summary changed, while it was embedded.
             let statement = match subject.kind {
                 SubjectKind::Message => {
-                    "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
-                     SELECT 'message', id, conversation_id, ?1, ?2, ?3 FROM messages WHERE id = ?4
+                    "INSERT INTO embeddings
+                         (subject_kind, subject_id, part, first, past, conversation_id, model, dimensions, vector)
+                     SELECT 'message', id, ?6, ?7, ?8, conversation_id, ?1, ?2, ?3 FROM messages WHERE id = ?4
                      ON CONFLICT DO NOTHING"
                 }
                 SubjectKind::Exchange => {
@@ -105,41 +109,46 @@ impl Embeddings for SqliteStore {
                     return Err(StoreError::Other(message.into()));
                 }
             };
-            sqlx::query(statement)
-                .bind(model)
-                .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))
-                .bind(index::encode_vector(vector))
-                .bind(subject.id)
-                .bind(text)
-                .execute(&mut *transaction)
-                .await
-                .or_store_error()?;
+            for (part, (range, vector)) in (0_i64..).zip(parts) {
+                sqlx::query(statement)
+                    .bind(model)
+                    .bind(to_signed(vector.len() as u64))
+                    .bind(index::encode_vector(vector))
+                    .bind(subject.id)
+                    .bind(text)
+                    .bind(part)
+                    .bind(to_signed(range.start as u64))
+                    .bind(to_signed(range.end as u64))
+                    .execute(&mut *transaction)
+                    .await
+                    .or_store_error()?;
+            }
             complete_job(&mut transaction, WorkerKind::EmbeddingGenerator, *subject).await?;
         }
         transaction.commit().await.or_store_error()
     }
 
     async fn unembedded_count(&self, kind: SubjectKind, embeddable: &EmbeddingSelection<'_>) -> Result<u64> {
-        let (total, table) = match kind {
+        let (total, embedded) = match kind {
             SubjectKind::Message => {
                 let index = self.index(None).await?;
                 if let Some(messages) = index.without_vector(embeddable.model, embeddable.min_tokens) {
                     return Ok(messages.len() as u64);
                 }
-                (index.long_enough(embeddable.min_tokens).len() as u64, "embeddings")
+                (index.long_enough(embeddable.min_tokens).len() as u64, "embeddings WHERE part = 0 AND")
             }
             SubjectKind::Exchange | SubjectKind::Conversation => {
                 let rows = if kind == SubjectKind::Exchange { "exchanges" } else { "conversations" };
                 let sql = format!("SELECT count(*) FROM {rows} WHERE summary IS NOT NULL");
                 let total: i64 =
                     sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(&self.readers).await.or_store_error()?;
-                (u64::try_from(total).unwrap_or(0), "summary_embeddings")
+                (u64::try_from(total).unwrap_or(0), "summary_embeddings WHERE")
             }
             SubjectKind::Chunk => return self.count_chunks_without_vector(embeddable.model).await,
             SubjectKind::Digest => return Ok(0),
         };
         let embedded: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT count(*) FROM {table} WHERE model = ? AND subject_kind = ?"
+            "SELECT count(*) FROM {embedded} model = ? AND subject_kind = ?"
         )))
         .bind(embeddable.model)
         .bind(kind.as_str())

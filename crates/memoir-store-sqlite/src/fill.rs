@@ -70,8 +70,10 @@ impl SqliteStore {
         for id in ids {
             let vector = vector(id);
             sqlx::query(
-                "INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
-                 SELECT 'message', id, conversation_id, ?1, ?2, ?3 FROM messages WHERE id = ?4",
+                "INSERT INTO embeddings
+                     (subject_kind, subject_id, part, first, past, conversation_id, model, dimensions, vector)
+                 SELECT 'message', id, 0, 0, octet_length(content), conversation_id, ?1, ?2, ?3
+                 FROM messages WHERE id = ?4",
             )
             .bind(model)
             .bind(i64::try_from(vector.len()).unwrap_or(i64::MAX))

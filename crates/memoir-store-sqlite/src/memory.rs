@@ -1,14 +1,17 @@
 //! SQL for the searches that recall is built on.
 
-use std::sync::atomic::Ordering;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::atomic::Ordering,
+};
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
 use memoir_core::{ConversationId, ExchangeId, MessageId, Timestamp};
 use memoir_index::error_margin;
 use memoir_store::{
-    Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, Result, SummaryMatch, VectorSearch,
-    WordSearch, WordSearchResult,
+    Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart, Result,
+    SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
 };
 use sqlx::{Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
@@ -18,7 +21,7 @@ use super::{
     error::SqlResultExt as _,
     index::{self, Index, Neighbor, ScopedFilter, Segment, VectorSpace},
     job_rows::read_subject,
-    rows::to_json_list,
+    rows::{read_range, to_json_list},
 };
 
 /// Number of candidates beyond the limit that are scored exactly at first. Their scores show which of the remaining
@@ -100,19 +103,44 @@ impl Memory for SqliteStore {
         Ok(index.estimates(vector, conversations))
     }
 
-    async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>> {
-        sqlx::query(
-            "SELECT subject_id, vector FROM json_each(?1) AS wanted CROSS JOIN embeddings
+    async fn nearest_parts(
+        &self,
+        model: &str,
+        vector: &[f32],
+        messages: &[MessageId],
+    ) -> Result<Vec<MessagePart>> {
+        let parts = sqlx::query(
+            "SELECT subject_id, part, first, past, vector FROM json_each(?1) AS wanted CROSS JOIN embeddings
              ON model = ?2 AND subject_kind = 'message' AND subject_id = wanted.value",
         )
         .bind(to_json_list(messages.iter().map(|id| id.get())))
         .bind(model)
         .try_map(|row: SqliteRow| {
-            Ok((MessageId::new(row.try_get("subject_id")?), index::decode_vector(row.try_get("vector")?)))
+            let bytes = row.try_get("vector")?;
+            let similarity = index::cosine(vector, bytes);
+            let part = MessagePart {
+                message_id: MessageId::new(row.try_get("subject_id")?),
+                range: read_range(&row)?,
+                score: similarity - discount(&row)?,
+                vector: index::decode_vector(bytes),
+            };
+            Ok((similarity, part))
         })
         .fetch_all(&self.readers)
         .await
-        .or_store_error()
+        .or_store_error()?;
+        let mut nearest: HashMap<MessageId, (f64, MessagePart)> = HashMap::new();
+        for (similarity, mut part) in parts {
+            match nearest.get_mut(&part.message_id) {
+                Some((best, nearest)) if *best >= similarity => nearest.score = nearest.score.max(part.score),
+                other => {
+                    let score = other.map_or(f64::MIN, |(_, nearest)| nearest.score);
+                    part.score = part.score.max(score);
+                    nearest.insert(part.message_id, (similarity, part));
+                }
+            }
+        }
+        Ok(nearest.into_values().map(|(_, part)| part).collect())
     }
 
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult> {
@@ -269,7 +297,7 @@ impl SqliteStore {
         let mut ids: Vec<i64> = candidates.iter().map(|candidate| candidate.embedding).collect();
         ids.sort_unstable();
         sqlx::query(
-            "SELECT subject_id, conversation_id, vector FROM json_each(?) AS wanted
+            "SELECT subject_id, part, conversation_id, vector FROM json_each(?) AS wanted
              CROSS JOIN embeddings ON embeddings.id = wanted.value",
         )
         .bind(to_json_list(ids.into_iter()))
@@ -277,7 +305,7 @@ impl SqliteStore {
             Ok(Match {
                 message_id: MessageId::new(row.try_get("subject_id")?),
                 conversation_id: ConversationId::new(row.try_get("conversation_id")?),
-                score: index::cosine(vector, row.try_get("vector")?),
+                score: index::cosine(vector, row.try_get("vector")?) - discount(&row)?,
             })
         })
         .fetch_all(&self.readers)
@@ -341,9 +369,16 @@ impl SqliteStore {
     }
 }
 
-/// Sorts matches by score, newer ones first among equals, and keeps the first `limit`.
+/// Returns what is subtracted from the similarity of a part.
+fn discount(row: &SqliteRow) -> Result<f64, sqlx::Error> {
+    Ok(if row.try_get::<i64, _>("part")? > 0 { LATER_PART_DISCOUNT } else { 0.0 })
+}
+
+/// Sorts matches by score, newer ones first among equals, and keeps the first `limit` messages, each with its best part.
 fn sort_and_limit(mut matches: Vec<Match>, limit: usize) -> Vec<Match> {
     matches.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.message_id.cmp(&a.message_id)));
+    let mut seen = HashSet::new();
+    matches.retain(|found| seen.insert(found.message_id));
     matches.truncate(limit);
     matches
 }

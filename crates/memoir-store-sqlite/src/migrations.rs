@@ -21,6 +21,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (10, "ownership", include_str!("../migrations/0010_ownership.sql")),
     (11, "sums_and_traces", include_str!("../migrations/0011_sums_and_traces.sql")),
     (12, "origin", include_str!("../migrations/0012_origin.sql")),
+    (13, "parts", include_str!("../migrations/0013_parts.sql")),
 ];
 
 /// The schema version that this program writes.
@@ -67,8 +68,11 @@ mod tests {
                     (2, 1, 'user', 'read' || char(10, 10) || '<file path=\"a\">', 0, 0, 1, 1, NULL, NULL),
                     (2, 1, 'assistant', char(10) || '<file path=\"a\">', 0, 0, 1, 1, NULL, NULL),
                     (2, 1, 'tool', 'x', 1, 0, 1, 1, 'c', 'file_read'), (2, 1, 'tool', 'x', 1, 0, 1, 1, 'd', 'core_memory');
+             UPDATE messages SET tokens = 500 WHERE id = 3;
+             INSERT INTO embeddings (subject_kind, subject_id, conversation_id, model, dimensions, vector)
+             VALUES ('message', 1, 1, 'm', 2, x'0000'), ('message', 3, 1, 'm', 2, x'0000');
              INSERT INTO _index_segments (kind, model, first_id, last_id, count, checksum, data)
-             VALUES ('messages', '', 1, 2, 2, 0, x'00');",
+             VALUES ('messages', '', 1, 2, 2, 0, x'00'), ('vectors', 'm#2', 1, 2, 2, 0, x'00');",
         )
         .execute(&mut connection)
         .await?;
@@ -86,6 +90,11 @@ mod tests {
             .fetch_all(&mut connection)
             .await?;
         assert_eq!(by_others, [false, true, false, true, false]);
+        let embeddings: Vec<(i64, i64, i64, i64)> =
+            sqlx::query_as("SELECT subject_id, part, first, past FROM embeddings")
+                .fetch_all(&mut connection)
+                .await?;
+        assert_eq!(embeddings, [(1, 0, 0, 21)], "a long message is embedded again");
         // Deletions still cascade.
         sqlx::raw_sql("PRAGMA foreign_keys = ON; DELETE FROM exchanges WHERE id IN (1, 4)")
             .execute(&mut connection)

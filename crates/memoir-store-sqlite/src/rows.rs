@@ -1,5 +1,7 @@
 //! Helpers shared by the SQL of several tables.
 
+use std::ops::Range;
+
 use memoir_core::Usage;
 use memoir_store::Result;
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
@@ -20,6 +22,12 @@ pub(super) fn read_usage(row: &SqliteRow) -> Result<Usage, sqlx::Error> {
         cache_write_tokens: row.try_get("cache_write_tokens")?,
         reasoning_tokens: row.try_get("reasoning_tokens")?,
     })
+}
+
+/// Reads the position of a part in its text.
+pub(super) fn read_range(row: &SqliteRow) -> Result<Range<usize>, sqlx::Error> {
+    let offset = |column| Ok::<_, sqlx::Error>(usize::try_from(row.try_get::<i64, _>(column)?).unwrap_or(0));
+    Ok(offset("first")?..offset("past")?)
 }
 
 /// Returns ids as a JSON array for `json_each`, which keeps the statement the same for any number of ids.

@@ -1,5 +1,7 @@
 //! Embeddings: which texts still need one, storing them, and counting them.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, Subject, SubjectKind};
 
@@ -27,13 +29,13 @@ pub struct UnembeddedText {
     pub text: String,
 }
 
-/// An embedding to store.
+/// The embeddings of a message or summary to store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEmbedding {
     /// Subject that was embedded.
     pub subject: Subject,
-    /// The embedding, normalized to length 1.
-    pub vector: Vec<f32>,
+    /// Byte range of each part in the text, and its embedding, normalized to length 1. Only a long message has several.
+    pub parts: Vec<(Range<usize>, Vec<f32>)>,
     /// Text that was embedded. If a summary has changed since, its embedding is dropped.
     pub text: String,
 }
@@ -45,7 +47,7 @@ pub struct EmbeddingCount {
     pub model: String,
     /// Kind of subject that was embedded.
     pub kind: SubjectKind,
-    /// Number of stored embeddings. A chunk with several parts has several.
+    /// Number of stored embeddings. A long message or chunk has several.
     pub count: u64,
 }
 

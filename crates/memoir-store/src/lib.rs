@@ -89,8 +89,8 @@ pub use inspect::{Inspect, Inspectable, QueryLimits, QueryResult, TableInfo};
 pub use jobs::{Claim, ClaimedJob, Job, JobFailure, Jobs};
 pub use marks::Marks;
 pub use memory::{
-    Accuracy, ExchangeText, Filter, Match, Memory, MessageOutline, SearchEffort, SummaryMatch, VectorSearch,
-    WordSearch, WordSearchResult,
+    Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart,
+    SearchEffort, SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
 };
 pub use permissions::{NewRedaction, Permissions, Redaction, StoredRule};
 pub use redacting::RedactingStore;

@@ -3,6 +3,8 @@
 //! Each backend implements them in its own way: SQLite with FTS5 and an in-memory index, a database server with its own
 //! full-text and vector search.
 
+use std::ops::Range;
+
 use async_trait::async_trait;
 use memoir_core::{ConversationId, ExchangeId, MessageId, Role, Subject, Timestamp};
 
@@ -133,6 +135,24 @@ pub struct MessageOutline {
     pub is_question: bool,
 }
 
+/// Subtracted from the similarity of a part of a message after the first. A long message has many parts, one of which is
+/// often similar to a question by chance, and most messages say early what they are about.
+pub const LATER_PART_DISCOUNT: f64 = 0.2;
+
+/// A part of a message, and its embedding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessagePart {
+    /// Message that it is a part of.
+    pub message_id: MessageId,
+    /// Byte range in the message's text.
+    pub range: Range<usize>,
+    /// Score of the message, as in a search: the best of all parts, of which the later ones are
+    /// [discounted](LATER_PART_DISCOUNT).
+    pub score: f64,
+    /// The embedding.
+    pub vector: Vec<f32>,
+}
+
 /// The prompt and answer of an exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExchangeText {
@@ -148,7 +168,8 @@ pub struct ExchangeText {
 /// [shown](memoir_core::Visibility::Shown) and [original](memoir_core::Provenance::Original).
 #[async_trait]
 pub trait Memory: Send + Sync {
-    /// Returns the messages whose embeddings are nearest by cosine similarity, best first.
+    /// Returns the messages whose embeddings are nearest by cosine similarity, best first. A long message is scored by
+    /// its best part, and later parts are [discounted](LATER_PART_DISCOUNT), as in all searches for messages.
     async fn nearest(&self, search: &VectorSearch<'_>) -> Result<Vec<Match>>;
 
     /// Returns the exchanges and conversations whose summaries are nearest by cosine similarity, best first. Time
@@ -164,8 +185,14 @@ pub trait Memory: Send + Sync {
         conversations: &[ConversationId],
     ) -> Result<Vec<Match>>;
 
-    /// Returns the embeddings of those of `messages` that have one.
-    async fn vectors(&self, model: &str, messages: &[MessageId]) -> Result<Vec<(MessageId, Vec<f32>)>>;
+    /// Returns the part of each of `messages` whose embedding is nearest to `vector`. Messages without an embedding are
+    /// skipped.
+    async fn nearest_parts(
+        &self,
+        model: &str,
+        vector: &[f32],
+        messages: &[MessageId],
+    ) -> Result<Vec<MessagePart>>;
 
     /// Returns the conversations and messages that contain any of the words.
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult>;

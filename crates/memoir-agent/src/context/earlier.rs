@@ -92,6 +92,7 @@ mod tests {
             similarity: 0.5,
             coverage: 0.5,
             superseded: None,
+            part: None,
             user_excerpt: prompt.into(),
             assistant_excerpt: answer.into(),
             tokens: 0,

@@ -71,6 +71,22 @@ fn questions_in_other_words_are_answered_and_similar_ones_without_an_answer_are_
 }
 
 #[test]
+fn the_end_of_a_long_message_is_found() {
+    let home = home();
+    let walk =
+        |day: u32| format!("On day {day} we walked along the river to mill {day} and watched {day} ducks. ");
+    let (before, after) = ((1..30).map(walk).collect::<String>(), (30..60).map(walk).collect::<String>());
+    home.memoir(["-p", &format!("{before}My sister Klara lives in Porto. {after}")]).succeed();
+    for told in ["The bins go out on Thursday.", "Our plumber is called Ines Prado."] {
+        home.memoir(["-p", told]).succeed();
+    }
+    let answer = home.memoir(["-p", "In which city is my sibling?"]).succeed();
+    assert_eq!(first_line(&answer), "My sister Klara lives in Porto.");
+    let (_, passages) = answer.split_once("From memory:").unwrap();
+    assert!(passages.contains("Klara"), "the part that matches is quoted: {answer}");
+}
+
+#[test]
 fn a_decision_in_other_words_replaces_an_earlier_one() {
     let home = home();
     for told in [

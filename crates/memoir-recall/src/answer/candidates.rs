@@ -1,6 +1,9 @@
 //! Collecting the parts of memory that may answer a question.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    ops::Range,
+};
 
 use memoir_core::{
     ConversationId, CoreEntry, Document, ExchangeId, MessageId, Role, Source, Timestamp, content_words,
@@ -21,6 +24,10 @@ const MAX_CHUNKS: usize = 4;
 /// Number of sentences that are read of one exchange or section. Of a longer one, those near the question's words are.
 const MAX_SENTENCES: usize = 16;
 
+/// Weight of a sentence in the nearest part of a long message, compared with one that contains all words of the
+/// question.
+const NEAR_WEIGHT: f64 = 0.1;
+
 /// Length of the title of a section, in characters.
 const SECTION_CHARS: usize = 40;
 
@@ -35,6 +42,8 @@ pub(crate) struct Candidate {
     speaker: String,
     /// Weighted fraction of the question's words in the sentence.
     pub(crate) coverage: f64,
+    /// Whether it is in the part of a long message that is nearest to the question.
+    is_near: bool,
     /// Whether it contains other words than the question.
     pub(crate) says_more: bool,
     /// Whether it may be an earlier search of memory: a few words to which nobody replied.
@@ -63,12 +72,15 @@ impl MemoryText {
         }
     }
 
-    /// Keeps the sentences around those that contain the question's words, if there are too many.
+    /// Keeps the sentences around those that contain the question's words, or in the nearest part of a long message, if
+    /// there are too many.
     fn shorten(&mut self) {
         if self.sentences.len() <= MAX_SENTENCES {
             return;
         }
-        let weigh = |run: &[Candidate]| run.iter().map(|candidate| candidate.coverage).sum::<f64>();
+        let weight =
+            |candidate: &Candidate| candidate.coverage + if candidate.is_near { NEAR_WEIGHT } else { 0.0 };
+        let weigh = |run: &[Candidate]| run.iter().map(weight).sum::<f64>();
         let runs = self.sentences.windows(MAX_SENTENCES).map(weigh).enumerate();
         let best = runs.rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(start, _)| start);
         if let Some(last) = best.checked_sub(1).and_then(|index| self.sentences.get(index)) {
@@ -129,6 +141,7 @@ impl Recall {
                 .filter(|message| message.superseded.is_some())
                 .map(|message| message.outline.id)
                 .collect(),
+            parts: &inquiry.parts,
         };
         Ok(exchanges.iter().filter_map(|exchange| exchange.to_text(&known, words)).collect())
     }
@@ -162,10 +175,12 @@ struct Exchange<'a> {
 }
 
 /// What the store knows about messages.
-struct KnownMessages {
+struct KnownMessages<'a> {
     contents: HashMap<MessageId, String>,
     titles: HashMap<ConversationId, String>,
     superseded: HashSet<MessageId>,
+    /// The nearest part of each message.
+    parts: &'a HashMap<MessageId, Range<usize>>,
 }
 
 impl<'a> Exchange<'a> {
@@ -180,7 +195,7 @@ impl<'a> Exchange<'a> {
         Self { messages, before }
     }
 
-    fn to_text(&self, known: &KnownMessages, words: &QuestionWords) -> Option<MemoryText> {
+    fn to_text(&self, known: &KnownMessages<'_>, words: &QuestionWords) -> Option<MemoryText> {
         let title = known.titles.get(&self.messages.first()?.conversation_id)?;
         let before = self.before.and_then(|before| known.contents.get(&before.id));
         let has_reply = self.messages.iter().any(|message| message.role == Role::Assistant);
@@ -188,7 +203,10 @@ impl<'a> Exchange<'a> {
         for message in &self.messages {
             let Some(content) = known.contents.get(&message.id) else { continue };
             let source = message_source(message, title);
+            let part = known.parts.get(&message.id).and_then(|range| content.get(range.clone()));
+            let is_near = |unit: &Unit| part.is_some_and(|part| part.contains(&unit.text));
             sentences.extend(units::split(content).into_iter().map(|unit| Candidate {
+                is_near: is_near(&unit),
                 speaker: speaker(message).to_owned(),
                 may_be_search: !has_reply && intent::may_be_search(content),
                 superseded: known.superseded.contains(&message.id),
@@ -233,6 +251,7 @@ impl Candidate {
             source,
             created,
             speaker: "user".to_owned(),
+            is_near: false,
             may_be_search: false,
             superseded: false,
         }

@@ -7,7 +7,11 @@ mod overview;
 mod units;
 mod vocabulary;
 
-use memoir_core::{Answer, CoreEntry, DocumentPassage, Passage, Purpose, Quotation, Recollection, Source};
+use std::{collections::HashMap, ops::Range};
+
+use memoir_core::{
+    Answer, CoreEntry, DocumentPassage, MessageId, Passage, Purpose, Quotation, Recollection, Source,
+};
 use memoir_models::EmbedTask;
 use memoir_store::{Filter, MessageOutline};
 
@@ -143,15 +147,20 @@ impl Recall {
             }
         }
         recollection.documents.extend(documents);
-        let passages = self.passages_of(outlines).await;
+        let passages = self.passages_of(outlines, inquiry.parts.clone()).await;
         recollection.passages.extend(passages);
     }
 
-    /// Returns the passages of these messages.
-    async fn passages_of(&self, outlines: Vec<MessageOutline>) -> Vec<Passage> {
+    /// Returns the passages of these messages, with the parts of long ones to quote.
+    async fn passages_of(
+        &self,
+        outlines: Vec<MessageOutline>,
+        parts: HashMap<MessageId, Range<usize>>,
+    ) -> Vec<Passage> {
         let mut recall = self.clone();
         recall.settings.token_budget = u64::MAX;
         let mut inquiry = Inquiry::new("", QueryKind::Search, Filter::default());
+        inquiry.parts = parts;
         let rank =
             |outline| RankedMessage { outline, score: 0.0, similarity: 0.0, coverage: 0.0, superseded: None };
         inquiry.ranked = outlines.into_iter().map(rank).collect();

@@ -17,7 +17,7 @@ impl Recall {
             Ok((overview, outlines)) => Recollection {
                 answer: Some(Answer::Overview(overview)),
                 // A title quotes the conversation, so the answer has to be deleted with it.
-                passages: self.passages_of(outlines).await,
+                passages: self.passages_of(outlines, HashMap::new()).await,
                 ..Recollection::default()
             },
             Err(error) => Recollection {

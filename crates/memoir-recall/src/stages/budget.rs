@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use memoir_core::{Conversation, ConversationId, Passage, RelatedConversation};
+use memoir_core::{Conversation, ConversationId, Passage, RelatedConversation, Role};
 use memoir_store::ExchangeText;
 
-use crate::{Inquiry, QueryKind, Recall, RecallError, Stage, excerpt::excerpt, format, is_lookup};
+use crate::{
+    Inquiry, QueryKind, Recall, RecallError, Stage,
+    excerpt::{excerpt, excerpt_part},
+    format, is_lookup,
+};
 
 /// Maximum length of an excerpt, in characters. The model can get the rest with `fetch_conversation_details`.
 const EXCERPT_CHARS: usize = 200;
@@ -47,22 +51,26 @@ impl Stage for BudgetStage {
             if is_question && exchange.assistant.is_empty() {
                 continue;
             }
-            let words = &inquiry.question.words;
+            let excerpt_of = |text: &str, role: Role| {
+                let part = inquiry.parts.get(&outline.id).filter(|_| outline.role == role);
+                excerpt_part(text, part, &inquiry.question.words, EXCERPT_CHARS)
+            };
             let mut passage = Passage {
                 message_id: outline.id,
                 exchange_id: outline.exchange_id,
                 conversation_id: conversation.id,
                 title: conversation.title.clone(),
                 role: outline.role,
-                author: outline.author,
+                author: outline.author.clone(),
                 created: outline.created,
                 text,
+                part: inquiry.parts.get(&outline.id).cloned(),
                 score: message.score,
                 similarity: message.similarity,
                 coverage: message.coverage,
                 superseded: message.superseded,
-                user_excerpt: excerpt(&exchange.user, words, EXCERPT_CHARS),
-                assistant_excerpt: excerpt(&exchange.assistant, words, EXCERPT_CHARS),
+                user_excerpt: excerpt_of(&exchange.user, Role::User),
+                assistant_excerpt: excerpt_of(&exchange.assistant, Role::Assistant),
                 tokens: 0,
             };
             passage.tokens = format::count_passage_tokens(&passage, &recall.zone);

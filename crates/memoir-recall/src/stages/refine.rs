@@ -1,6 +1,6 @@
 //! Rescores the best messages with exact similarities instead of estimates.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use memoir_core::MessageId;
@@ -29,11 +29,15 @@ impl Stage for RefineStage {
         let ids: HashSet<MessageId> =
             previous.chain(positions.iter().copied()).map(|position| inquiry.outlines[position].id).collect();
         let ids: Vec<MessageId> = ids.into_iter().collect();
-        let vectors = recall.store.vectors(recall.embedder.name(), &ids).await?;
+        let mut parts = recall.store.nearest_parts(recall.embedder.name(), &query, &ids).await?;
         // Older embeddings may have another length if the model behind the name has changed.
-        inquiry.vectors = vectors.into_iter().filter(|(_, vector)| vector.len() == query.len()).collect();
+        parts.retain(|part| part.vector.len() == query.len());
+        let scores: HashMap<MessageId, f64> =
+            parts.iter().map(|part| (part.message_id, part.score)).collect();
+        inquiry.parts = parts.iter().map(|part| (part.message_id, part.range.clone())).collect();
+        inquiry.vectors = parts.into_iter().map(|part| (part.message_id, part.vector)).collect();
         for position in positions {
-            if let Some((alone, pair)) = measure(inquiry, position, &query) {
+            if let Some((alone, pair)) = measure(inquiry, position, &query, &scores) {
                 inquiry.similarities[position] = alone;
                 inquiry.pair_similarities[position] = pair;
             }
@@ -44,10 +48,15 @@ impl Stage for RefineStage {
 }
 
 /// Returns the cosine of the query with a message alone and combined with the previous one.
-fn measure(inquiry: &Inquiry, position: usize, query: &[f32]) -> Option<(f64, f64)> {
+fn measure(
+    inquiry: &Inquiry,
+    position: usize,
+    query: &[f32],
+    scores: &HashMap<MessageId, f64>,
+) -> Option<(f64, f64)> {
     let vector = |position: usize| inquiry.vectors.get(&inquiry.outlines[position].id);
     let own = vector(position)?;
-    let alone = cosine(query, own);
+    let alone = *scores.get(&inquiry.outlines[position].id)?;
     let pair = match inquiry.previous(position).and_then(vector) {
         Some(previous) => {
             // The cosine with the sum of two unit vectors.

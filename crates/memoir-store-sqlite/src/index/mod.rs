@@ -21,7 +21,7 @@ mod words;
 
 use memoir_core::{ConversationId, MessageId, Timestamp};
 use memoir_index::{Candidate, QuantizedVectors, RowFilter, Scan, VectorIndex};
-use memoir_store::{Accuracy, Match, MessageOutline, Result};
+use memoir_store::{Accuracy, LATER_PART_DISCOUNT, Match, MessageOutline, Result};
 use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
 
 use super::error::SqlResultExt as _;
@@ -274,10 +274,10 @@ impl Index {
         rows.map(|row| self.messages.outline(*row as usize)).collect()
     }
 
-    /// Returns the number of embeddings from this model, or zero if another model's are loaded.
+    /// Returns the number of messages with embeddings from this model, or zero if another model's are loaded.
     pub(super) fn embedded_count(&self, model: &str) -> u64 {
         let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model);
-        vectors.map_or(0, |vectors| vectors.ids.len() as u64)
+        vectors.map_or(0, |vectors| vectors.embedded_messages)
     }
 
     /// Returns the messages that were sent in a period, oldest first.
@@ -299,11 +299,14 @@ impl Index {
                 self.messages.rows[number as usize].iter().map(move |row| (id, *row as usize))
             })
             .filter_map(|(conversation_id, message)| {
-                let row = vectors.row_of_message(message)?;
+                let discounts = std::iter::once(0.0).chain(std::iter::repeat(LATER_PART_DISCOUNT));
+                let rows = vectors.rows_of_message(message).zip(discounts);
+                let estimates =
+                    rows.map(|(row, discount)| f64::from(vectors.codes.estimate_row(&query, row)) - discount);
                 Some(Match {
                     message_id: MessageId::new(self.messages.ids[message]),
                     conversation_id,
-                    score: vectors.codes.estimate_row(&query, row).into(),
+                    score: estimates.max_by(f64::total_cmp)?,
                 })
             })
             .collect()
@@ -323,7 +326,7 @@ impl Index {
     /// `None` if the embeddings of that model are not indexed.
     pub(super) fn without_vector(&self, model: &str, min_tokens: u32) -> Option<Vec<i64>> {
         let vectors = self.vectors.as_ref().filter(|vectors| vectors.model == model)?;
-        let rows = self.rows_long_enough(min_tokens).filter(|row| vectors.row_of_message(*row).is_none());
+        let rows = self.rows_long_enough(min_tokens).filter(|row| !vectors.has_message(*row));
         Some(rows.map(|row| self.messages.ids[row]).collect())
     }
 

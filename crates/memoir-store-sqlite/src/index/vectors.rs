@@ -1,7 +1,10 @@
 //! The in-memory index of message embeddings: their codes, sorted by id. The embeddings themselves stay in the
 //! database.
 
+use std::collections::HashSet;
+
 use memoir_index::{BATCH_ROWS, Candidate, Codes, QuantizedVectors};
+use memoir_store::LATER_PART_DISCOUNT;
 use sqlx::{Row as _, sqlite::SqliteRow};
 
 use super::{
@@ -26,8 +29,11 @@ pub(super) struct Vectors {
     pub(super) ids: Vec<i64>,
     /// Row of the message of each embedding.
     pub(super) messages: Vec<u32>,
-    /// Row of the embedding of each message.
+    /// Row of the first embedding of each message. Those of its other parts follow it, because all of them are stored
+    /// together.
     rows_by_message: Vec<u32>,
+    /// Number of messages that have embeddings.
+    pub(super) embedded_messages: u64,
     /// Statistics on each block of [`BATCH_ROWS`] embeddings.
     pub(super) blocks: Vec<BlockStats>,
     /// Whether every embedding has a message.
@@ -55,6 +61,7 @@ impl Vectors {
             ids: Vec::new(),
             messages: Vec::new(),
             rows_by_message: Vec::new(),
+            embedded_messages: 0,
             blocks: Vec::new(),
             all_have_messages: true,
             bytes: None,
@@ -92,16 +99,36 @@ impl Vectors {
         if let Some(bytes) = &self.bytes {
             for candidate in &mut candidates {
                 candidate.estimate = bytes.similarity_to(vector, candidate.row);
+                if !self.is_first_part(candidate.row) {
+                    candidate.estimate -= LATER_PART_DISCOUNT as f32;
+                }
             }
             candidates.sort_unstable_by(|a, b| b.estimate.total_cmp(&a.estimate));
+            // Of a message, the best part is enough.
+            let mut seen = HashSet::new();
+            candidates.retain(|candidate| seen.insert(self.messages[candidate.row as usize]));
             candidates.truncate(limit + EXTRA_CANDIDATES);
         }
         candidates
     }
 
-    /// Returns the row of a message's embedding.
-    pub(super) fn row_of_message(&self, message: usize) -> Option<u32> {
-        self.rows_by_message.get(message).copied().filter(|row| *row != NONE)
+    /// Returns whether an embedding is that of its message's first part.
+    fn is_first_part(&self, row: u32) -> bool {
+        let first = self.rows_by_message.get(self.messages[row as usize] as usize);
+        first.is_none_or(|first| *first == row)
+    }
+
+    /// Returns whether a message has an embedding.
+    pub(super) fn has_message(&self, message: usize) -> bool {
+        self.rows_by_message.get(message).is_some_and(|row| *row != NONE)
+    }
+
+    /// Returns the rows of a message's embeddings.
+    pub(super) fn rows_of_message(&self, message: usize) -> impl Iterator<Item = u32> {
+        let first = self.rows_by_message.get(message).copied().filter(|row| *row != NONE);
+        let is_part =
+            move |row: &u32| self.messages.get(*row as usize).is_some_and(|owner| *owner as usize == message);
+        first.into_iter().flat_map(|first| first..).take_while(is_part)
     }
 
     /// Adds a row of [`UNPACKED`].
@@ -132,7 +159,10 @@ impl Vectors {
             if self.rows_by_message.len() <= message {
                 self.rows_by_message.resize(messages.len(), NONE);
             }
-            self.rows_by_message[message] = u32::try_from(self.ids.len()).unwrap_or(NONE);
+            if self.rows_by_message[message] == NONE {
+                self.rows_by_message[message] = u32::try_from(self.ids.len()).unwrap_or(NONE);
+                self.embedded_messages += 1;
+            }
         }
         self.ids.push(id);
         self.messages.push(message.and_then(|row| u32::try_from(row).ok()).unwrap_or(NONE));

@@ -188,7 +188,7 @@ pub fn new_conversation(title: &str, scope: &str) -> ConversationTarget {
 
 /// Returns an embedding of `subject` that was computed from `text`.
 pub fn embedding(subject: Subject, vector: &[f32], text: &str) -> NewEmbedding {
-    NewEmbedding { subject, vector: vector.to_vec(), text: text.to_owned() }
+    NewEmbedding { subject, parts: vec![(0..text.len(), vector.to_vec())], text: text.to_owned() }
 }
 
 /// Selects messages of at least `min_tokens` tokens for the embedding model "m".

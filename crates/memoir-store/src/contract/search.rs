@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use memoir_core::{DraftMessage, MessageBody, Provenance, Role, SubjectKind, Visibility};
+use memoir_core::{DraftMessage, MessageBody, MessageId, Provenance, Role, SubjectKind, Visibility};
 
 use super::{assistant, draft_message, embeddable, embedding, exchange, new_conversation, timestamp};
 use crate::{
-    Accuracy, ConversationList, Filter, NewEmbedding, SearchEffort, Store, VectorSearch, WordSearch,
-    WordSearchResult,
+    Accuracy, ConversationList, Filter, LATER_PART_DISCOUNT, NewEmbedding, SearchEffort, Store, VectorSearch,
+    WordSearch, WordSearchResult,
 };
 
 pub async fn keyword_search_finds_only_said_messages(store: Arc<dyn Store>) {
@@ -236,13 +236,32 @@ pub async fn nearest_messages_are_found_once(store: Arc<dyn Store>) {
     let estimates = store.similarities("m", &query, &ids[..1]).await.unwrap();
     assert_eq!(estimates.len(), 1, "the answer has no embedding");
     let messages: Vec<_> = filtered.iter().map(|message| message.message_id).collect();
-    let vectors = store.vectors("m", &messages).await.unwrap();
-    assert_eq!(vectors.len(), 2);
-    assert!(vectors.iter().all(|(id, vector)| messages.contains(id) && vector.len() == 4));
+    let parts = store.nearest_parts("m", &query, &messages).await.unwrap();
+    assert_eq!(parts.len(), 2);
+    assert!(parts.iter().all(|part| messages.contains(&part.message_id) && part.vector.len() == 4));
     assert_eq!(store.unembedded(&embeddable(4), 100).await.unwrap().len(), 3);
     assert_eq!(store.unembedded_count(SubjectKind::Message, &embeddable(4)).await.unwrap(), 3);
+    // A long message is found by its best part, and counts once.
+    let answers = store.unembedded(&embeddable(4), 1).await.unwrap();
+    let parts = vec![(0..1, vec![0.0, 0.0, 0.0, 1.0]), (1..2, vec![0.9, 0.0, 0.0, 0.43589])];
+    let long = NewEmbedding { subject: answers[0].subject, parts, text: String::new() };
+    let message = MessageId::new(long.subject.id);
+    store.put_embeddings("m", &[long]).await.unwrap();
+    let nearest = store.nearest(&VectorSearch { limit: 9, ..search }).await.unwrap();
+    let scores: Vec<f64> =
+        nearest.iter().filter(|found| found.message_id == message).map(|found| found.score).collect();
+    assert!(scores.len() == 1 && (scores[0] - 0.9 + LATER_PART_DISCOUNT).abs() < 0.002, "{nearest:?}");
+    assert_eq!(nearest.len(), 4);
+    let conversation = nearest.iter().find(|found| found.message_id == message).unwrap().conversation_id;
+    let estimates = store.similarities("m", &query, &[conversation]).await.unwrap();
+    let estimates: Vec<_> = estimates.iter().filter(|found| found.message_id == message).collect();
+    assert!(estimates.len() == 1 && estimates[0].score > 0.5, "{estimates:?}");
+    let part = store.nearest_parts("m", &query, &[message]).await.unwrap().remove(0);
+    assert_eq!(part.range, 1..2);
+    assert_eq!(store.embedded_count("m").await.unwrap(), 4);
+    assert_eq!(store.unembedded_count(SubjectKind::Message, &embeddable(4)).await.unwrap(), 2);
     // Deleted embeddings are to be recomputed.
-    assert_eq!(store.delete_embeddings().await.unwrap(), 3);
+    assert_eq!(store.delete_embeddings().await.unwrap(), 5);
     assert!(store.nearest(&search).await.unwrap().is_empty());
     assert_eq!(store.unembedded_count(SubjectKind::Message, &embeddable(4)).await.unwrap(), 6);
 }

@@ -8,15 +8,15 @@ use memoir_core::{
 use super::{delegate, findings::Findings};
 use crate::{
     ChunkMatch, ChunkSearch, ChunkVectors, Chunker, ChunksWithWord, DocumentFilter, DocumentUpdate,
-    EmbeddingCount, EmbeddingSelection, ExchangeText, Match, MessageOutline, NewDocument, NewEmbedding,
-    Result, SummaryMatch, UnembeddedText, VectorSearch, WordSearch, WordSearchResult,
+    EmbeddingCount, EmbeddingSelection, ExchangeText, Match, MessageOutline, MessagePart, NewDocument,
+    NewEmbedding, Result, SummaryMatch, UnembeddedText, VectorSearch, WordSearch, WordSearchResult,
 };
 
 delegate! { Memory {
     fn nearest(search: &VectorSearch<'_>) -> Vec<Match>;
     fn nearest_summaries(search: &VectorSearch<'_>) -> Vec<SummaryMatch>;
     fn similarities(model: &str, vector: &[f32], conversations: &[ConversationId]) -> Vec<Match>;
-    fn vectors(model: &str, messages: &[MessageId]) -> Vec<(MessageId, Vec<f32>)>;
+    fn nearest_parts(model: &str, vector: &[f32], messages: &[MessageId]) -> Vec<MessagePart>;
     fn search_words(search: &WordSearch<'_>) -> WordSearchResult;
     fn outlines(conversations: &[ConversationId]) -> Vec<MessageOutline>;
     fn embedded_count(model: &str) -> u64;

@@ -131,7 +131,8 @@ impl Recall {
     fn split_message(&self, message: &UnembeddedText) -> Vec<Range<usize>> {
         let title = title_prefix(message);
         let tokens = self.embedder.count_tokens(&title) + self.embedder.count_tokens(&message.text);
-        if tokens <= self.embedder.max_tokens() {
+        // A remote model reads long texts, and secrets are recognized in the whole text.
+        if tokens <= self.embedder.max_tokens() || !self.embedder.is_local() {
             return std::iter::once(0..message.text.len()).collect();
         }
         let size = self.embedder.max_tokens().min(PART_TOKENS);

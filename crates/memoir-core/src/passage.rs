@@ -23,7 +23,8 @@ pub struct Passage {
     pub created: Timestamp,
     /// Full text of the message.
     pub text: String,
-    /// Byte range of the part of a long text that matches the question best.
+    /// Byte range of the part of the text that matches the question best, if it was determined. It is the whole text
+    /// unless that is long.
     pub part: Option<Range<usize>>,
     /// Relevance; higher is better.
     pub score: f64,

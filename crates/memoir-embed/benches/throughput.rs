@@ -1,4 +1,5 @@
-//! Measures the throughput of both models. `scripts/beside_onnxruntime.py` compares it with onnxruntime and parses this output.
+//! Measures the throughput of both models. `scripts/beside_onnxruntime.py` compares it with onnxruntime and parses this
+//! output.
 
 #![expect(
     clippy::unwrap_used,

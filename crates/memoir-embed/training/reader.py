@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Train the reader, which finds the sentence that answers a question, and measure it on held-out histories.
 
-    reader.py ASSETS TRAINING OUT [--epochs 5] [--lr 8e-5] [--seeds 1,2] [--held 04] [--all]
+    reader.py ASSETS TRAINING OUT [--epochs 5] [--lr 8e-5] [--layers 6 12] [--held 04] [--all]
 
 ASSETS holds the built-in encoder, from which the reader starts, and its vocabulary. TRAINING is the folder of this
 script. The reader keeps the encoder's embeddings. It reads a question and a window: consecutive sentences of one
@@ -25,12 +25,12 @@ import histories
 from histories import (Data, Example, choose_windows, fact_examples, hardness, history_examples, ids_of, produced,
                        talk_examples, vary, windows_of)
 
-LAYERS, HEADS, HIDDEN, PANEL, QUAD = 6, 12, 384, 16, 4
+HEADS, HIDDEN, PANEL, QUAD = 12, 384, 16, 4
 QUESTION, EARLIER, BEFORE = 40, 40, 32
 CLS, SEP, MASK = 101, 102, 103
 FOREIGN = -8.0  # the score of a sentence of another history
-LINEAR = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-          "intermediate.dense", "output.dense"]
+PARTS = ["attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+         "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"]
 
 parser = argparse.ArgumentParser()
 parser.add_argument("assets", type=Path)
@@ -38,7 +38,8 @@ parser.add_argument("training", type=Path)
 parser.add_argument("out", type=Path)
 parser.add_argument("--epochs", type=int, default=5)
 parser.add_argument("--lr", type=float, default=8e-5)
-parser.add_argument("--seeds", default="1")
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--layers", type=int, nargs="*", default=[6], help="train one reader of each depth")
 parser.add_argument("--held", default="04")
 parser.add_argument("--all", action="store_true")
 parser.add_argument("--windows", type=int, default=6)
@@ -46,7 +47,6 @@ parser.add_argument("--batch", type=int, default=32)
 parser.add_argument("--mask", type=float, default=0.1)
 parser.add_argument("--talk", type=float, default=0.3, help="share of the talk questions in each epoch")
 parser.add_argument("--sample", type=int, default=0, help="use only so many histories, to try the script")
-parser.add_argument("--tag", default="reader")
 parser.add_argument("--start", nargs="*", default=[], help="weights to start from, instead of the encoder's")
 parser.add_argument("--focus", default="", help="letters of the histories that every epoch contains")
 parser.add_argument("--questions", type=Path, help="questions with the scores of a larger model")
@@ -80,34 +80,56 @@ def load_weights(path):
     return tensors
 
 
+def deepen(tensors, layers):
+    """Return weights of more layers: each layer is followed by copies of it that change almost nothing at first."""
+    own = 1 + max(int(name.split(".")[2]) for name in tensors if name.startswith("encoder"))
+    out = {name: tensor for name, tensor in tensors.items() if not name.startswith("encoder")}
+    for layer in range(layers):
+        source = layer * own // layers
+        is_copy = layer > 0 and (layer - 1) * own // layers == source
+        prefix = f"encoder.layer.{source}."
+        scale, shift = (tensors[prefix + "output.LayerNorm." + part] for part in ("weight", "bias"))
+        for name in (name for name in tensors if name.startswith(prefix)):
+            tensor = tensors[name].clone()
+            if is_copy and ".dense." in name and "intermediate" not in name:
+                tensor.zero_()
+            elif is_copy and name.endswith("LayerNorm.weight"):
+                tensor.fill_(float((scale.square().mean() + shift.var()).sqrt()))
+            elif is_copy and name.endswith("LayerNorm.bias"):
+                tensor.fill_(float(shift.mean()))
+            out[name.replace(prefix, f"encoder.layer.{layer}.")] = tensor
+    return out
+
+
+def layer_of(x, visible, drop, query, query_bias, key, key_bias, value, value_bias, output, output_bias, norm, norm_bias,
+             inner, inner_bias, outer, outer_bias, last, last_bias):
+    """Run one layer."""
+    split = [F.linear(x, weight, bias).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+             for weight, bias in ((query, query_bias), (key, key_bias), (value, value_bias))]
+    mixed = F.scaled_dot_product_attention(*split, attn_mask=visible, dropout_p=drop)
+    mixed = F.linear(mixed.transpose(1, 2).flatten(2), output, output_bias)
+    x = F.layer_norm(x + F.dropout(mixed, drop), (HIDDEN,), norm, norm_bias, 1e-12)
+    wide = F.linear(F.gelu(F.linear(x, inner, inner_bias)), outer, outer_bias)
+    return F.layer_norm(x + F.dropout(wide, drop), (HIDDEN,), last, last_bias, 1e-12)
+
+
 class Reader(torch.nn.Module):
-    def __init__(self, tensors):
+    def __init__(self, tensors, layers):
         super().__init__()
+        tensors = deepen(tensors, layers)
+        self.layers = layers
         self.names = [name for name in tensors if name.startswith("encoder")]
         self.weights = torch.nn.ParameterDict(
             {name.replace(".", "/"): torch.nn.Parameter(tensors[name].clone()) for name in self.names})
         for name in ("word_embeddings.weight", "positions", "LayerNorm.weight", "LayerNorm.bias"):
             self.register_buffer("embeddings_" + name.replace(".", "_"), tensors["embeddings." + name].clone())
-        generator = torch.Generator().manual_seed(0)
-        self.head = torch.nn.Parameter(torch.randn(HIDDEN, generator=generator) * 0.02)
-        self.bias = torch.nn.Parameter(torch.tensor(-2.0))
-
-    def load(self, tensors):
-        """Replace some of the weights."""
-        heads = {"head.weight": self.head, "head.bias": self.bias}
-        with torch.no_grad():
-            for name, tensor in tensors.items():
-                own = heads[name] if name in heads else self.weight(name)
-                own.copy_(tensor.float().reshape(own.shape))
+        first = torch.randn(HIDDEN, generator=torch.Generator().manual_seed(0)) * 0.02
+        self.head = torch.nn.Parameter(tensors.get("head.weight", first).reshape(HIDDEN).clone())
+        self.bias = torch.nn.Parameter(tensors.get("head.bias", torch.tensor(-2.0)).reshape(()).clone())
+        self.layer = torch.compile(layer_of, dynamic=True) if device == "cuda" else layer_of
 
     def weight(self, name):
         return self.weights[name.replace(".", "/")]
-
-    def linear(self, x, name):
-        return F.linear(x, self.weight(name + ".weight"), self.weight(name + ".bias"))
-
-    def norm(self, x, name):
-        return F.layer_norm(x, (HIDDEN,), self.weight(name + ".weight"), self.weight(name + ".bias"), 1e-12)
 
     def forward(self, ids, spans, drop=0.1):
         """Return one score for each span (row, start, end) of the token ids, which are padded with zeros."""
@@ -115,15 +137,9 @@ class Reader(torch.nn.Module):
         x = self.embeddings_word_embeddings_weight[ids] + self.embeddings_positions[: ids.shape[1]]
         x = F.layer_norm(x, (HIDDEN,), self.embeddings_LayerNorm_weight, self.embeddings_LayerNorm_bias, 1e-12)
         visible = (ids != 0)[:, None, None, :]
-        for layer in range(LAYERS):
-            name = f"encoder.layer.{layer}."
-            split = [self.linear(x, name + "attention.self." + part).unflatten(-1, (HEADS, -1)).transpose(1, 2)
-                     for part in ("query", "key", "value")]
-            mixed = F.scaled_dot_product_attention(*split, attn_mask=visible, dropout_p=drop)
-            mixed = self.linear(mixed.transpose(1, 2).flatten(2), name + "attention.output.dense")
-            x = self.norm(x + F.dropout(mixed, drop), name + "attention.output.LayerNorm")
-            inner = self.linear(F.gelu(self.linear(x, name + "intermediate.dense")), name + "output.dense")
-            x = self.norm(x + F.dropout(inner, drop), name + "output.LayerNorm")
+        for layer in range(self.layers):
+            parts = [f"encoder.layer.{layer}.{part}.{kind}" for part in PARTS for kind in ("weight", "bias")]
+            x = self.layer(x, visible, drop, *map(self.weight, parts))
         x = x.float()
         rows, starts, ends = spans
         sums = F.pad(x.cumsum(1), (0, 0, 1, 0))
@@ -316,9 +332,9 @@ def save(model):
     weights = {name: model.weight(name).detach().half().cpu().contiguous() for name in model.names}
     weights["head.weight"], weights["head.bias"] = model.head.detach().cpu(), model.bias.detach().cpu().reshape(1)
     names = sorted(weights)
-    half = [n for n in names if n.startswith(("encoder.layer.0", "encoder.layer.1", "encoder.layer.2"))]
-    save_file({n: weights[n] for n in half}, args.out / f"{args.tag}-1.safetensors")
-    save_file({n: weights[n] for n in names if n not in half}, args.out / f"{args.tag}-2.safetensors")
+    middle = len(names) // 2
+    for number, part in enumerate((names[:middle], names[middle:]), 1):
+        save_file({name: weights[name] for name in part}, args.out / f"reader{model.layers}-{number}.safetensors")
 
 
 def read_soft():
@@ -333,13 +349,9 @@ def read_soft():
     return examples
 
 
-def train(tensors, seed):
-    torch.manual_seed(seed)
-    rng = random.Random(seed)
-    model = Reader(tensors)
-    for path in args.start:
-        model.load({name: tensor for name, tensor in load_weights(path).items() if name in model.names or "head" in name})
-    model.to(device)
+def train(models):
+    """Train the readers with the same batches."""
+    rng = random.Random(args.seed)
     examples, others, talk = [], [], []
     for history in data.histories:
         parts = history_examples(history)
@@ -357,11 +369,11 @@ def train(tensors, seed):
     soft = read_soft() if args.questions else []
     size = len(examples) + int(args.share * len(others)) + int(args.talk * len(talk)) + int(args.soft * len(soft))
     steps = args.epochs * (size // args.batch)
-    groups = [{"params": [p for n, p in model.named_parameters()], "lr": args.lr}]
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=device == "cuda")
     warm = max(1, steps // 12)
     done = lambda step: max(step / max(1, steps), (time.time() - started) / args.seconds)
     rate = lambda step: min(1, (step + 1) / warm) * max(0.02, 1 - done(step))
+    optimizers = [torch.optim.AdamW(model.parameters(), lr=args.lr, weight_decay=0.01, fused=device == "cuda")
+                  for model in models]
     for example in examples + others + talk + soft:
         ids_of(example.question)
         if example.soft is None:
@@ -369,44 +381,46 @@ def train(tensors, seed):
     for window in {id(window): window for example in examples + others + talk for window in example.windows}.values():
         ids_of(before_of(window))
     started = time.time()
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    print(f"seed {seed}: {len(examples)} examples, {len(others)} others, {len(talk)} of talk, {len(soft)} with scores, {steps} steps", flush=True)
+    schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, rate) for optimizer in optimizers]
+    print(f"{len(examples)} examples, {len(others)} others, {len(talk)} of talk, {len(soft)} with scores, {steps} steps", flush=True)
     for epoch in range(args.epochs):
-        model.train()
-        total = count = 0
+        totals, count = [0.0] * len(models), 0
         chosen = examples + rng.sample(others, int(args.share * len(others)))
         chosen += rng.sample(talk, int(args.talk * len(talk))) + rng.sample(soft, int(args.soft * len(soft)))
-        for arrays, *labels in prefetched(chosen, random.Random(1000 * seed + epoch)):
+        for arrays, *labels in prefetched(chosen, random.Random(1000 * args.seed + epoch)):
             ids, spans = to_device(arrays)
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                scores = model(ids, spans)
-            loss = loss_of(scores.float(), *labels)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            total, count = total + loss.detach(), count + 1
+            for number, (model, optimizer, schedule) in enumerate(zip(models, optimizers, schedules)):
+                model.train()
+                with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                    scores = model(ids, spans)
+                loss = loss_of(scores.float(), *labels)
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+                totals[number] += loss.detach()
+            count += 1
             if time.time() - started > args.seconds:
                 break
-        print(f" epoch {epoch + 1}: loss {float(total) / max(1, count):.3f}, {time.time() - started:.0f} s", flush=True)
-        save(model)
+        losses = ", ".join(f"{float(total) / max(1, count):.3f}" for total in totals)
+        print(f" epoch {epoch + 1}: loss {losses}, {time.time() - started:.0f} s", flush=True)
+        for model in models:
+            save(model)
         if time.time() - started > args.seconds:
             break
-    measure(model)
-    return model
 
 
 def main():
+    torch.manual_seed(args.seed)
     tensors = load_weights(args.assets / "model.safetensors")
-    models = [train(tensors, int(seed)) for seed in args.seeds.split(",")]
-    model = models[0]
-    if len(models) > 1:
-        states = [m.state_dict() for m in models]
-        model.load_state_dict({name: sum(s[name] for s in states) / len(states) for name in states[0]})
-        print("average")
+    for path in args.start:
+        tensors |= load_weights(path)
+    models = [Reader(tensors, layers).to(device) for layers in args.layers]
+    train(models)
+    for model in models:
+        print(f"{model.layers} layers")
         measure(model)
-    save(model)
 
 
 main()

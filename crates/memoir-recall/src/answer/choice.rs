@@ -18,7 +18,7 @@ const MIN_SCORE: f64 = -0.4;
 const MIN_SCORE_OF_DOUBLE: f64 = 0.2;
 
 /// Minimum score of a sentence that replaces an earlier answer. It need not contain the question's words.
-const MIN_UPDATE_SCORE: f64 = 3.2;
+const MIN_UPDATE_SCORE: f64 = 2.6;
 
 /// Number of times that a newer answer is searched for.
 const MAX_UPDATES: usize = 2;

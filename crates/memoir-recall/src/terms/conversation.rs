@@ -7,8 +7,8 @@ use memoir_core::{ConversationId, Timestamp};
 
 use super::{Evidence, Term, scale};
 
-const WORDS: f64 = 0.37;
-const MEANING: f64 = 0.55;
+const WORDS: f64 = 0.27;
+const MEANING: f64 = 0.65;
 
 /// BM25 contribution of one occurrence of a word in a conversation of average length.
 const ONE_OCCURRENCE: f64 = 1.0;

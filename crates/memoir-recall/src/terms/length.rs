@@ -2,7 +2,7 @@
 
 use super::{Evidence, Term};
 
-const WEIGHT: f64 = 0.25;
+const WEIGHT: f64 = 0.19;
 
 /// Number of words beyond which length adds nothing.
 const MAX_WORDS: f64 = 40.0;

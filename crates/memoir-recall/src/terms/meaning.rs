@@ -1,34 +1,28 @@
 //! Scores similarity in meaning: of the message alone, combined with the previous one, which it often answers, and of
-//! the next one.
+//! its neighbors.
 
-use super::{Evidence, Term, scale};
+use super::{Evidence, Term};
 
-const ALONE: f64 = 0.5;
-/// Weight of the squared similarity, which separates the best messages from the many that are merely related.
-const SQUARED: f64 = 0.7;
-const WITH_PREVIOUS: f64 = 0.8;
-const NEXT: f64 = 0.14;
+const ALONE: f64 = 0.85;
+/// Weight of the similarity together with the previous message, which is not scaled.
+const WITH_PREVIOUS: f64 = 1.2;
+/// Weight of the previous message alone: if that is similar by itself, it is the better result.
+const PREVIOUS: f64 = -0.25;
+const NEXT: f64 = 0.17;
 
 pub(super) struct MeaningTerm;
 
 impl Term for MeaningTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
-        let alone = normalize(evidence.similarities);
-        let with_previous = normalize(evidence.pair_similarities);
+        let alone = evidence.scaled_similarities();
         for (position, score) in scores.iter_mut().enumerate() {
-            let next = evidence.neighbor(position, 1).map_or(0.0, |next| alone[next]);
+            let neighbor = |step| evidence.neighbor(position, step).map_or(0.0, |other| alone[other]);
             *score += ALONE * alone[position]
-                + SQUARED * alone[position] * alone[position]
-                + WITH_PREVIOUS * with_previous[position]
-                + NEXT * next;
+                + WITH_PREVIOUS * evidence.pair_similarities[position]
+                + PREVIOUS * neighbor(-1)
+                + NEXT * neighbor(1);
         }
     }
-}
-
-/// Scales similarities to a maximum of one. Negative ones become zero.
-fn normalize(similarities: &[f64]) -> Vec<f64> {
-    let scale = scale(similarities.iter().copied());
-    similarities.iter().map(|similarity| similarity.max(0.0) * scale).collect()
 }
 
 #[cfg(test)]
@@ -37,13 +31,13 @@ mod tests {
     use crate::terms::tests::{contribution, inquiry};
 
     #[test]
-    fn the_most_similar_message_scores_highest_and_negative_similarity_counts_as_zero() {
+    fn similar_messages_score_high_and_negative_similarity_counts_as_zero() {
         let mut inquiry = inquiry(&[(1, None, 0, false), (1, None, 0, false), (2, None, 0, false)]);
-        inquiry.similarities = vec![0.0, 0.6, -0.3];
-        inquiry.pair_similarities = vec![0.2, 0.4, 0.0];
+        inquiry.similarities = vec![0.3, 0.6, -0.3];
+        inquiry.pair_similarities = vec![0.3, 0.5, 0.0];
         assert_eq!(
             contribution(&MeaningTerm, &inquiry),
-            [WITH_PREVIOUS / 2.0 + NEXT, ALONE + SQUARED + WITH_PREVIOUS, 0.0]
+            [ALONE / 2.0 + WITH_PREVIOUS * 0.3 + NEXT, ALONE + WITH_PREVIOUS * 0.5 + PREVIOUS / 2.0, 0.0]
         );
     }
 }

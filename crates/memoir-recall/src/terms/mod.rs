@@ -148,6 +148,12 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// Returns the similarities, scaled to a maximum of one. Negative ones become zero.
+    fn scaled_similarities(&self) -> Vec<f64> {
+        let scale = scale(self.similarities.iter().copied());
+        self.similarities.iter().map(|similarity| similarity.max(0.0) * scale).collect()
+    }
+
     /// Returns the weighted fraction of the question's words found in a message or next to it, from 0 to 1.
     pub(crate) fn coverage(&self, position: usize) -> f64 {
         (self.lexical_scores[position] / self.max_lexical_score).min(1.0)

@@ -5,7 +5,7 @@ use memoir_core::Role;
 
 use super::{Evidence, Term};
 
-const ASSISTANT_PENALTY: f64 = -0.8;
+const ASSISTANT_PENALTY: f64 = -0.78;
 
 pub(super) struct RoleTerm;
 

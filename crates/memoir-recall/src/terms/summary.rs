@@ -6,8 +6,8 @@ use memoir_core::SubjectKind;
 
 use super::{Evidence, Term, scale};
 
-const EXCHANGE_WEIGHT: f64 = 0.05;
-const CONVERSATION_WEIGHT: f64 = 0.15;
+const EXCHANGE_WEIGHT: f64 = 0.015;
+const CONVERSATION_WEIGHT: f64 = 0.045;
 
 pub(super) struct SummaryTerm;
 

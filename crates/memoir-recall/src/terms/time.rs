@@ -3,7 +3,7 @@
 use super::{Evidence, Term};
 use crate::dates::{DateRange, Precision};
 
-const WEIGHT: f64 = 1.4;
+const WEIGHT: f64 = 1.0;
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 

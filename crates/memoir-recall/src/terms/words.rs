@@ -1,25 +1,26 @@
-//! Scores the question's words: for each word, its best match in the message or, discounted, in a neighbor.
+//! Scores the fraction of the question's words that a message contains or, discounted, a neighbor.
 
 use std::collections::HashMap;
 
 use memoir_core::MessageId;
 use memoir_store::{Match, MessageOutline};
 
-use super::{Evidence, Term, scale};
+use super::{Evidence, Term};
 
 /// Weights of a match one to four messages before a message.
 const BEFORE: [f64; 4] = [0.6, 0.4, 0.3, 0.2];
 /// Weights of a match one to four messages after a message.
 const AFTER: [f64; 4] = [0.3, 0.2, 0.1, 0.05];
 
-const WEIGHT: f64 = 0.94;
+const WEIGHT: f64 = 1.35;
 
 pub(super) struct WordsTerm;
 
 impl Term for WordsTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
-        let scale = WEIGHT * scale(evidence.lexical_scores.iter().copied());
-        scores.iter_mut().zip(evidence.lexical_scores).for_each(|(score, lexical)| *score += lexical * scale);
+        for (position, score) in scores.iter_mut().enumerate() {
+            *score += WEIGHT * evidence.coverage(position);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use super::fuse;
 use crate::{Inquiry, Recall, RecallError, Stage};
 
 /// Number of top-ranked messages to rescore.
-const MAX_MESSAGES: usize = 100;
+const MAX_MESSAGES: usize = 64;
 
 pub(crate) struct RefineStage;
 

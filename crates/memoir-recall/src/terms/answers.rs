@@ -1,7 +1,5 @@
 //! Scores messages that answer a similar question higher, and questions lower.
 
-use memoir_store::MessageOutline;
-
 use super::{Evidence, Term};
 
 /// Weight of the similarity of the question before an answer.
@@ -9,38 +7,27 @@ const ANSWER: f64 = 0.28;
 
 const QUESTION_PENALTY: f64 = -0.13;
 
-/// Number of messages before an answer among which its question is searched for.
-const MAX_DISTANCE: usize = 10;
-
 pub(super) struct AnswersTerm;
 
 impl Term for AnswersTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
         let similarities = evidence.scaled_similarities();
-        for (position, score) in scores.iter_mut().enumerate() {
-            let questions = previous_turn(evidence.outlines, position)
-                .filter(|previous| evidence.outlines[*previous].is_question)
-                .map(|question| similarities[question]);
-            *score += ANSWER * questions.fold(0.0, f64::max);
-            if evidence.outlines[position].is_question {
-                *score += QUESTION_PENALTY;
+        // The most similar question of the current turn and of the one before. In a chat, a turn may have several
+        // messages.
+        let (mut asked, mut asked_before) = (0.0_f64, 0.0);
+        for (position, outline) in evidence.outlines.iter().enumerate() {
+            match evidence.neighbor(position, -1).map(|previous| &evidence.outlines[previous]) {
+                Some(previous) if (previous.role, &previous.author) == (outline.role, &outline.author) => {}
+                Some(_) => asked_before = std::mem::take(&mut asked),
+                None => (asked, asked_before) = (0.0, 0.0),
+            }
+            scores[position] += ANSWER * asked_before;
+            if outline.is_question {
+                scores[position] += QUESTION_PENALTY;
+                asked = asked.max(similarities[position]);
             }
         }
     }
-}
-
-/// Returns the positions of what the other person said last. In a chat, both may send several messages in a row.
-fn previous_turn(outlines: &[MessageOutline], position: usize) -> impl Iterator<Item = usize> {
-    let message = &outlines[position];
-    let is_own = move |other: &usize| {
-        (outlines[*other].role, &outlines[*other].author) == (message.role, &message.author)
-    };
-    (0..position)
-        .rev()
-        .take(MAX_DISTANCE)
-        .take_while(move |other| outlines[*other].conversation_id == message.conversation_id)
-        .skip_while(is_own)
-        .take_while(move |other| !is_own(other))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use memoir_core::{ConversationId, Timestamp};
+use memoir_core::ConversationId;
 
 use super::{Evidence, Term, scale};
 
@@ -15,45 +15,60 @@ const ONE_OCCURRENCE: f64 = 1.0;
 
 pub(super) struct ConversationTerm;
 
+/// A conversation whose messages follow each other among all messages.
+struct Conversation {
+    /// Number of its messages.
+    messages: usize,
+    /// Lexical score, including its date.
+    words: f64,
+    /// Highest similarity of a message.
+    meaning: f64,
+}
+
 impl Term for ConversationTerm {
     fn add(&self, evidence: &Evidence<'_>, scores: &mut [f64]) {
-        let mut totals: HashMap<ConversationId, f64> = evidence.conversations.iter().copied().collect();
-        add_dates(evidence, &mut totals);
-        let similarities = best_similarities(evidence);
-        let (word_scale, scale) = (scale(totals.values().copied()), scale(similarities.values().copied()));
-        let of = |values: &HashMap<ConversationId, f64>, id| values.get(id).copied().unwrap_or(0.0);
-        for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            *score += WORDS * word_scale * of(&totals, &outline.conversation_id)
-                + MEANING * scale * of(&similarities, &outline.conversation_id);
+        let conversations = list_conversations(evidence);
+        let word_scale = scale(conversations.iter().map(|conversation| conversation.words));
+        let meaning_scale = scale(conversations.iter().map(|conversation| conversation.meaning));
+        let mut rest = scores;
+        for conversation in conversations {
+            let (own, others) = rest.split_at_mut(conversation.messages);
+            let score =
+                WORDS * word_scale * conversation.words + MEANING * meaning_scale * conversation.meaning;
+            own.iter_mut().for_each(|message| *message += score);
+            rest = others;
         }
     }
 }
 
-/// Returns the highest similarity of a message in each conversation.
-fn best_similarities(evidence: &Evidence<'_>) -> HashMap<ConversationId, f64> {
-    let mut best: HashMap<ConversationId, f64> = HashMap::new();
-    for (outline, similarity) in evidence.outlines.iter().zip(evidence.similarities) {
-        let entry = best.entry(outline.conversation_id).or_default();
-        *entry = entry.max(*similarity);
+fn list_conversations(evidence: &Evidence<'_>) -> Vec<Conversation> {
+    let words: HashMap<ConversationId, f64> = evidence.conversations.iter().copied().collect();
+    let mut similarities = evidence.similarities;
+    let mut conversations = Vec::new();
+    let mut dates = Vec::new();
+    for messages in evidence.outlines.chunk_by(|a, b| a.conversation_id == b.conversation_id) {
+        let (own, others) = similarities.split_at(messages.len());
+        similarities = others;
+        conversations.push(Conversation {
+            messages: messages.len(),
+            words: words.get(&messages[0].conversation_id).copied().unwrap_or(0.0),
+            meaning: own.iter().copied().fold(0.0, f64::max),
+        });
+        dates.push(messages[0].created.date_words_in(evidence.zone));
     }
-    best
+    add_dates(evidence, &dates, &mut conversations);
+    conversations
 }
 
-/// Adds matches with the start date: a conversation that started on 8 May 2023 contains "may", "2023" and "8".
-fn add_dates(evidence: &Evidence<'_>, totals: &mut HashMap<ConversationId, f64>) {
-    let mut start_times: HashMap<ConversationId, Timestamp> = HashMap::new();
-    for outline in evidence.outlines {
-        start_times.entry(outline.conversation_id).or_insert(outline.created);
-    }
-    let dates: Vec<(ConversationId, [String; 3])> =
-        start_times.iter().map(|(id, created)| (*id, created.date_words_in(evidence.zone))).collect();
+/// Adds matches with the start dates: a conversation that started on 8 May 2023 contains "may", "2023" and "8".
+fn add_dates(evidence: &Evidence<'_>, dates: &[[String; 3]], conversations: &mut [Conversation]) {
     for word in &evidence.question.words {
-        let matches: Vec<ConversationId> =
-            dates.iter().filter(|(_, words)| words.contains(word)).map(|(id, _)| *id).collect();
-        let (all, count) = (dates.len() as f64, matches.len() as f64);
-        let rarity = (1.0 + (all - count + 0.5) / (count + 0.5)).ln();
-        for id in matches {
-            *totals.entry(id).or_default() += rarity * ONE_OCCURRENCE;
+        let count = dates.iter().filter(|date| date.contains(word)).count() as f64;
+        let rarity = (1.0 + (dates.len() as f64 - count + 0.5) / (count + 0.5)).ln();
+        for (conversation, date) in conversations.iter_mut().zip(dates) {
+            if date.contains(word) {
+                conversation.words += rarity * ONE_OCCURRENCE;
+            }
         }
     }
 }

@@ -20,9 +20,14 @@ impl Term for SummaryTerm {
             .map(|summary| ((summary.subject.kind, summary.subject.id), summary.score.max(0.0) * scale))
             .collect();
         let similarity = |kind, id| similarities.get(&(kind, id)).copied().unwrap_or(0.0);
-        for (score, outline) in scores.iter_mut().zip(evidence.outlines) {
-            *score += EXCHANGE_WEIGHT * similarity(SubjectKind::Exchange, outline.exchange_id.get())
-                + CONVERSATION_WEIGHT * similarity(SubjectKind::Conversation, outline.conversation_id.get());
+        let mut rest = scores;
+        for messages in evidence.outlines.chunk_by(|a, b| a.exchange_id == b.exchange_id) {
+            let (own, others) = rest.split_at_mut(messages.len());
+            let score = EXCHANGE_WEIGHT * similarity(SubjectKind::Exchange, messages[0].exchange_id.get())
+                + CONVERSATION_WEIGHT
+                    * similarity(SubjectKind::Conversation, messages[0].conversation_id.get());
+            own.iter_mut().for_each(|message| *message += score);
+            rest = others;
         }
     }
 }

@@ -351,8 +351,8 @@ def teach(model, words, data, out):
 
     model.train()
     optimize(model, steps, produced(make, args.producers), loss_of, "teach")
-    measure(model, words, data)
     torch.save({name: tensor.bfloat16() for name, tensor in model.state_dict().items()}, out / "teacher.pt")
+    measure(model, words, data)
 
 
 @torch.no_grad()

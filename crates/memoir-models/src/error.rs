@@ -34,6 +34,12 @@ pub enum ModelError {
         /// The server's explanation, truncated if it is long.
         message: String,
     },
+    /// The server sends the request elsewhere. Redirects are not followed, because keys and prompts would follow, too.
+    #[error("the server redirects to another address (status {status})")]
+    Redirected {
+        /// HTTP status, 300 to 399.
+        status: u16,
+    },
     /// The request is longer than the context window. Send a shorter one.
     #[error("the request is too long for the model's context window: {message}")]
     ContextTooLong {
@@ -119,6 +125,7 @@ impl ModelError {
             Self::RateLimited { .. } => "rate limited",
             Self::Server { .. } => "server error",
             Self::BadRequest { .. } => "bad request",
+            Self::Redirected { .. } => "redirect",
             Self::Truncated => "truncated",
             Self::IdleTimeout { .. } => "idle timeout",
             Self::InvalidResponse(_) => "garbled",

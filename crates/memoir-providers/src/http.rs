@@ -3,7 +3,7 @@
 use std::{error::Error, sync::LazyLock, time::Duration};
 
 use memoir_models::ModelError;
-use reqwest::header::HeaderMap;
+use reqwest::{header::HeaderMap, redirect::Policy};
 
 use crate::status::shorten;
 
@@ -13,6 +13,8 @@ static CLIENT: LazyLock<Result<reqwest::Client, ModelError>> = LazyLock::new(|| 
     install_tls_library();
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
+        // Keys and prompts are for the configured server only.
+        .redirect(Policy::none())
         .user_agent(concat!("memoir/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| ModelError::Unreachable { url: "the network".into(), reason: error.to_string() })
@@ -35,7 +37,7 @@ pub(crate) fn client() -> Result<reqwest::Client, ModelError> {
 pub(crate) fn loopback_client() -> Option<reqwest::Client> {
     install_tls_library();
     // Without a client no local server is detected, and model selection tries the next option.
-    let client = reqwest::Client::builder().no_proxy().build();
+    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build();
     client
         .inspect_err(|error| tracing::warn!(%error, "could not create an HTTP client for this machine"))
         .ok()

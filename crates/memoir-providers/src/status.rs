@@ -8,6 +8,7 @@ use memoir_models::ModelError;
 pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Duration>) -> ModelError {
     let message = server_message(body);
     match status {
+        300..400 => ModelError::Redirected { status },
         413 => ModelError::ContextTooLong { message },
         400 | 422 if mentions_length(body) => ModelError::ContextTooLong { message },
         401 => ModelError::Authentication { status, message },

@@ -158,6 +158,9 @@ impl From<ModelError> for Failure {
             ModelError::Authentication { .. } => failure.hint("Check the API key of this provider."),
             ModelError::Forbidden { .. } => failure.hint("Check the permissions of the API key, or try another model."),
             ModelError::NotFound { .. } => failure.hint("Check the model name and the base URL."),
+            ModelError::Redirected { .. } => failure.hint(
+                "Memoir follows no redirects, so that keys and prompts reach only the server that you chose. Set the base URL to the final address.",
+            ),
             ModelError::ContextTooLong { .. } => {
                 failure.hint("Shorten the prompt, start a new conversation, or use another model. If Memoir assumes the wrong context size, set `context` under `[[model]]` in the config.")
             }

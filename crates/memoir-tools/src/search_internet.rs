@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use memoir_recall::escape_angle_brackets;
-use reqwest::{Client, Url};
+use reqwest::{Client, Response, Url, redirect::Policy};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,6 +17,9 @@ use crate::{
 };
 
 const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Maximum size of a reply. That of twenty results has some ten thousand bytes.
+const MAX_REPLY_BYTES: usize = 4_000_000;
 
 const MAX_RESULTS: usize = 20;
 const DEFAULT_RESULTS: usize = 5;
@@ -77,7 +80,7 @@ impl Search {
         url.host_str().unwrap_or_default().to_owned()
     }
 
-    async fn search(&self, query: &str, limit: usize) -> Result<Vec<SearchResult>, reqwest::Error> {
+    async fn search(&self, query: &str, limit: usize) -> Result<Vec<SearchResult>, CallError> {
         let request = match &self.backend {
             SearchBackend::Searxng(url) => {
                 self.client.get(with_parameters(url, &[("q", query), ("format", "json")]))
@@ -87,7 +90,11 @@ impl Search {
                 .get(with_parameters(url, &[("q", query), ("count", &limit.to_string())]))
                 .header("X-Subscription-Token", key.expose_secret()),
         };
-        let response: Value = request.send().await?.error_for_status()?.json().await?;
+        let response = request.send().await?.error_for_status()?;
+        if response.status().is_redirection() {
+            return Err(CallError::Redirected);
+        }
+        let response: Value = serde_json::from_slice(&read_body(response).await?)?;
         let (list, excerpt) = match self.backend {
             SearchBackend::Searxng(_) => (&response["results"], "content"),
             SearchBackend::Brave(..) => (&response["web"]["results"], "description"),
@@ -104,6 +111,38 @@ impl Search {
     }
 }
 
+/// Reads the body of a response.
+async fn read_body(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > MAX_REPLY_BYTES {
+            return Err(CallError::TooLong);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// Why a search failed.
+#[derive(Debug, thiserror::Error)]
+enum CallError {
+    #[error(transparent)]
+    Transport(reqwest::Error),
+    #[error("the service redirects to another address, which Memoir does not follow; set `search.url` to it")]
+    Redirected,
+    #[error("the reply is longer than {} MB", MAX_REPLY_BYTES / 1_000_000)]
+    TooLong,
+    #[error("the reply is not JSON: {0}")]
+    Malformed(#[from] serde_json::Error),
+}
+
+impl From<reqwest::Error> for CallError {
+    fn from(error: reqwest::Error) -> Self {
+        // The address may contain a key.
+        Self::Transport(error.without_url())
+    }
+}
+
 struct SearchResult {
     title: String,
     url: String,
@@ -111,7 +150,8 @@ struct SearchResult {
 }
 
 fn client() -> Result<Client, reqwest::Error> {
-    Client::builder().timeout(TIMEOUT).build()
+    // The key and the query are for the configured service only.
+    Client::builder().timeout(TIMEOUT).redirect(Policy::none()).build()
 }
 
 /// Returns the address of `path` on the server at `url`.
@@ -168,10 +208,8 @@ impl Tool for SearchInternet {
             ));
         };
         let results = search.search(&query, limit.unwrap_or(DEFAULT_RESULTS).clamp(1, MAX_RESULTS)).await;
-        // The URL may contain a key, so it is removed from the error.
-        let results = results.map_err(|error| {
-            ToolError::Failed(format!("the search at {} failed: {}", search.name(), error.without_url()))
-        })?;
+        let results = results
+            .map_err(|error| ToolError::Failed(format!("the search at {} failed: {error}", search.name())))?;
         if results.is_empty() {
             return Ok(format!("No results for \"{query}\".").into());
         }

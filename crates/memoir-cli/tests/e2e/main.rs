@@ -35,6 +35,7 @@
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
 mod answers;
+mod attacks;
 mod bad_input;
 mod concurrency;
 mod confinement;

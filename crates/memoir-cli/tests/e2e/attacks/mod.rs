@@ -1,0 +1,3 @@
+//! Attacks that do not work. Each test performs one through the real binary.
+
+mod network;

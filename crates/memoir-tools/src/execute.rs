@@ -37,16 +37,18 @@ pub(crate) fn plan(program: String) -> Plan {
     Plan::new(Access::Run(program.clone())).with_preview(program)
 }
 
-/// Runs a program with an interpreter and reports its output.
+/// Runs a program with an interpreter and reports its output. The program follows the interpreter's `options`.
 pub(crate) async fn interpret(
     interpreter: &str,
+    options: &[&str],
     program: &str,
     timeout: Option<u64>,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
     let seconds = check_timeout(timeout)?;
     let timeout = Duration::from_secs(seconds);
-    let output = context.sandbox.run(&context.workspace, interpreter, &["-c", program], timeout).await?;
+    let arguments = [options, &[program]].concat();
+    let output = context.sandbox.run(&context.workspace, interpreter, &arguments, timeout).await?;
     Ok(describe_output(&output, seconds, context))
 }
 

@@ -44,7 +44,7 @@ impl Tool for ExecuteBash {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { command, timeout } = parse(&arguments)?;
-        interpret("bash", &command, timeout, context).await
+        interpret("bash", &["-c"], &command, timeout, context).await
     }
 }
 

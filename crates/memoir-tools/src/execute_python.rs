@@ -1,4 +1,7 @@
 //! `execute_python`: runs a Python program in the sandbox.
+//!
+//! Python runs in isolated mode. Otherwise `import json` would run a `json.py` of the project, which the user does not
+//! see in the question.
 
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
@@ -25,7 +28,7 @@ impl Tool for ExecutePython {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "execute_python",
-            "Run a Python program in the workspace, with the same restrictions as execute_bash.",
+            "Run a Python program in the workspace, with the same restrictions as execute_bash. Modules of the project are imported only if the program adds their directory to sys.path.",
             object(
                 json!({
                     "code": {"type": "string", "description": "Source code of the program."},
@@ -43,7 +46,7 @@ impl Tool for ExecutePython {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { code, timeout } = parse(&arguments)?;
-        interpret("python3", &code, timeout, context).await
+        interpret("python3", &["-I", "-c"], &code, timeout, context).await
     }
 }
 

@@ -1,3 +1,4 @@
 //! Attacks that do not work. Each test performs one through the real binary.
 
+mod commands;
 mod network;

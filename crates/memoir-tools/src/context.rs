@@ -6,10 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use memoir_recall::Recall;
+use memoir_core::ConversationId;
+use memoir_recall::{Recall, ScopeRule};
 use memoir_store::ToolStore;
 
-use crate::{Sandbox, Search, SubagentRunner, Workspace};
+use crate::{Sandbox, Search, SubagentRunner, ToolError, Workspace};
 
 /// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
@@ -33,6 +34,22 @@ impl ToolContext {
     pub fn with_subagents(mut self, subagents: Arc<dyn SubagentRunner>) -> Self {
         self.subagents = Some(subagents);
         self
+    }
+
+    /// Returns the project to which memory is limited (`rag.scope = "only"`).
+    pub(crate) fn only_project(&self) -> Option<&str> {
+        self.recall.scope.as_deref().filter(|_| self.recall.settings.scope == ScopeRule::Only)
+    }
+
+    /// Fails if memory is limited to a project and the conversation belongs to another one.
+    pub(crate) async fn check_scope(&self, id: ConversationId) -> Result<(), ToolError> {
+        let Some(project) = self.only_project() else { return Ok(()) };
+        match self.store.conversation(id).await? {
+            Some(conversation) if conversation.scope != project => Err(ToolError::Failed(format!(
+                "conversation {id} belongs to another project, and `rag.scope` limits memory to this one"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Creates a context whose workspace consists of `project` and further directories.

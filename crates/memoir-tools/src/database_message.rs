@@ -40,6 +40,7 @@ impl Tool for DatabaseMessage {
         let Some(message) = message else {
             return Err(ToolError::Failed(format!("there is no message {message_id}")));
         };
+        context.check_scope(message.conversation_id).await?;
         let text = format!("{}\n{}", describe(&message)?, message.body.text());
         // The fence marks the message as quoted, so that the model does not follow instructions in it.
         Ok(fence_text(&text, MAX_TOOL_OUTPUT_BYTES).into())

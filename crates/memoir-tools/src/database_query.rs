@@ -53,6 +53,12 @@ impl Tool for DatabaseQuery {
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { sql } = parse(&arguments)?;
+        if context.only_project().is_some() {
+            return Err(ToolError::Failed(
+                "SQL would read all projects, and `rag.scope` limits memory to this one; use search_memory instead"
+                    .into(),
+            ));
+        }
         let result = inspect(context)?.query(&sql, LIMITS).await;
         Ok(format_table(&result.map_err(|error| ToolError::Failed(error.to_string()))?).into())
     }

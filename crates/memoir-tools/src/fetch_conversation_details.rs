@@ -64,6 +64,7 @@ impl Tool for FetchConversationDetails {
             (Some(exchange), _) => exchange.conversation_id,
             (None, id) => ConversationId::new(id.unwrap_or_default()),
         };
+        context.check_scope(id).await?;
         let Some(conversation) = context.store.conversation(id).await? else {
             return Err(ToolError::Failed(format!("there is no conversation {id}")));
         };

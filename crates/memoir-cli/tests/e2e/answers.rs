@@ -136,6 +136,30 @@ fn follow_ups_are_understood_after_the_question_before_them() {
 }
 
 #[test]
+fn the_latest_decision_is_quoted_first_and_then_the_one_before() {
+    let home = home();
+    for (question, answer) in [
+        ("What database do we use?", "SQLite"),
+        ("What battery do we use?", "LiFePO4"),
+        ("When does Ines get a warning text?", "04:45"),
+        ("Which radio frequency do we use?", "869.525 MHz"),
+    ] {
+        let text = home.memoir(["demo", question]).succeed();
+        assert!(first_line(&text).contains(answer), "{question} {text}");
+    }
+    let terminal = Terminal::open(&home, None, (40, 120), &["demo"]);
+    terminal.wait_for_prompt();
+    terminal.submit("What database do we use?");
+    terminal.wait_for("SQLite, one file.");
+    terminal.wait_for_prompt();
+    terminal.submit("What did we use before?");
+    terminal.wait_until("the former decision", |screen| {
+        let answer = screen.rsplit("What did we use before?").next().unwrap_or_default();
+        answer.trim_start().lines().next().is_some_and(|line| line.contains("Postgres"))
+    });
+}
+
+#[test]
 fn a_period_is_answered_with_its_conversations() {
     let home = home();
     home.memoir(["-p", "The boiler was repaired by Olaf."]).succeed();

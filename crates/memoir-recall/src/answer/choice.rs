@@ -17,11 +17,16 @@ const COVERAGE: f64 = 1.0;
 const MIN_SCORE: f64 = -0.4;
 const MIN_SCORE_OF_DOUBLE: f64 = 0.2;
 
-/// Minimum score of a sentence that replaces an earlier answer. It need not contain the question's words.
+/// Minimum score of a sentence that replaces an earlier answer, and what is added for each one after it: few things
+/// change twice. It need not contain the question's words.
 const MIN_UPDATE_SCORE: f64 = 2.6;
+const MIN_SCORE_OF_FURTHER_UPDATE: f64 = 2.0;
+
+/// Weight of the score of such a sentence as an answer by itself.
+const ANSWERS_ITSELF: f64 = 0.3;
 
 /// Number of times that a newer answer is searched for.
-const MAX_UPDATES: usize = 2;
+const MAX_UPDATES: u32 = 2;
 
 /// Added to the score of a sentence that a newer message corrected.
 const SUPERSEDED: f64 = -2.0;
@@ -89,9 +94,10 @@ impl<'a> Reading<'a> {
     /// Returns the best sentence, or a later one that replaces it, with the score of the first.
     async fn find_current(&self, question: &str) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
         let asked = ReaderQuestion { text: question.to_owned(), earlier: None };
-        let Some((score, mut best)) = self.find_best(asked, &|_| true).await? else { return Ok(None) };
+        let answers = self.score(asked, &|_| true).await?;
+        let Some((score, mut best)) = best_of(answers.iter().copied()) else { return Ok(None) };
         tracing::debug!(score, "found a sentence");
-        for _ in 0..MAX_UPDATES {
+        for updates in 0..MAX_UPDATES {
             if score < self.min_score() {
                 break;
             }
@@ -100,8 +106,14 @@ impl<'a> Reading<'a> {
             let is_later = |candidate: &Candidate| {
                 candidate.created > best.created && !is_same_conversation(candidate, best)
             };
-            match self.find_best(asked, &is_later).await? {
-                Some((score, later)) if score >= MIN_UPDATE_SCORE => best = later,
+            let min_score = MIN_UPDATE_SCORE + MIN_SCORE_OF_FURTHER_UPDATE * f64::from(updates);
+            let later = self.score(asked, &is_later).await?;
+            let weighed = later.into_iter().map(|(score, later)| {
+                let itself = answers.iter().find(|(_, candidate)| std::ptr::eq(*candidate, later));
+                (score + ANSWERS_ITSELF * itself.map_or(0.0, |(score, _)| *score), later)
+            });
+            match best_of(weighed) {
+                Some((score, later)) if score >= min_score => best = later,
                 _ => break,
             }
         }
@@ -125,15 +137,15 @@ impl<'a> Reading<'a> {
         let is_former = |candidate: &Candidate| {
             limit.is_none_or(|limit| candidate.created < limit) && !names_later(candidate)
         };
-        self.find_best(asked, &is_former).await
+        Ok(best_of(self.score(asked, &is_former).await?))
     }
 
-    /// Returns the best of some sentences.
-    async fn find_best(
+    /// Returns the scores of some sentences.
+    async fn score(
         &self,
         asked: ReaderQuestion,
         is_considered: &(dyn Fn(&Candidate) -> bool + Sync),
-    ) -> Result<Option<(f64, &'a Candidate)>, ModelError> {
+    ) -> Result<Vec<(f64, &'a Candidate)>, ModelError> {
         let is_previous = |candidate: &Candidate| {
             self.question.previous.is_some_and(|previous| previous.unit.text == candidate.unit.text)
         };
@@ -153,8 +165,13 @@ impl<'a> Reading<'a> {
         let scored = sentences.filter(|(candidate, _)| may_answer(candidate)).map(|(candidate, score)| {
             (f64::from(score) + coverage * candidate.coverage + self.question.weigh(candidate), candidate)
         });
-        Ok(scored.max_by(|a, b| a.0.total_cmp(&b.0)))
+        Ok(scored.collect())
     }
+}
+
+/// Returns the sentence with the highest score.
+fn best_of<'a>(scored: impl IntoIterator<Item = (f64, &'a Candidate)>) -> Option<(f64, &'a Candidate)> {
+    scored.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 impl Question<'_> {

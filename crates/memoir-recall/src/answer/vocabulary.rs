@@ -178,12 +178,12 @@ pub(super) const FORMER: [&str; 15] = [
 ];
 
 /// Words that are not enough for a question of their own.
-pub(super) const FOLLOW_UP_WORDS: [&str; 46] = [
+pub(super) const FOLLOW_UP_WORDS: [&str; 48] = [
     "before", "after", "then", "earlier", "later", "again", "switch", "switched", "change", "changed",
     "move", "moved", "decide", "decided", "choose", "chose", "pick", "picked", "start", "started", "stop",
     "stopped", "end", "happen", "happened", "cost", "costs", "pay", "paid", "much", "many", "long", "often",
     "far", "big", "exactly", "else", "more", "now", "come", "leave", "drop", "dropped", "instead", "go",
-    "went",
+    "went", "use", "used",
 ];
 
 /// Words that refer to something said before.

@@ -62,14 +62,16 @@ impl Agent {
         }
     }
 
-    pub(crate) fn tool_context(&self, state: &AgentState) -> ToolContext {
+    /// Returns the resources for one call of a tool.
+    pub(crate) fn tool_context(&self, state: &AgentState, tool: &str) -> ToolContext {
         ToolContext {
-            workspace: self.workspace.clone(),
+            workspace: self.workspace.for_one_call(),
             store: self.store.clone(),
             recall: state.recall.clone(),
             sandbox: self.sandbox.clone(),
             search: self.search.clone(),
             subagents: None,
+            denied: state.approvals.policy().denied_paths(tool, self.workspace.project()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
-use memoir_tools::{Plan, ToolError, ToolOutput};
+use memoir_tools::{Plan, ToolContext, ToolError, ToolOutput};
 
 use crate::{
     Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal, subagent::Delegate,
@@ -29,6 +29,13 @@ struct Round<'a> {
     running: Vec<(usize, Plan)>,
     work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
     results: Vec<Option<String>>,
+}
+
+/// A call that was planned, with the resources that it was planned for. It must run with these, because the paths in
+/// them keep their meaning.
+struct PreparedCall {
+    plan: Plan,
+    context: ToolContext,
 }
 
 #[derive(Clone, Copy)]
@@ -59,27 +66,25 @@ pub(crate) async fn run(
         let plan = loop {
             let plan = context.plan(call).await;
             let must_wait = match &plan {
-                Ok(plan) => round.running.iter().any(|(_, other)| plan.conflicts_with(other)),
+                Ok(prepared) => round.running.iter().any(|(_, other)| prepared.plan.conflicts_with(other)),
                 Err(_) => !round.running.is_empty(),
             };
             if !must_wait || !round.finish_next(observer).await {
                 break plan;
             }
         };
-        let permitted_plan = match plan {
-            Ok(plan) => {
-                let permission = round.check_permission(call, &plan, observer).await;
-                permission
-                    .map(|()| plan)
-                    .map_err(|refusal| (format!("error: {refusal}"), ToolOutcome::Refused))
+        let permitted_call = match plan {
+            Ok(prepared) => {
+                let permission = round.check_permission(call, prepared, observer).await;
+                permission.map_err(|refusal| (format!("error: {refusal}"), ToolOutcome::Refused))
             }
             Err(error) => Err((format!("error: {error}"), ToolOutcome::Failed)),
         };
         observer(TurnEvent::ToolStarted(call.clone()));
-        match permitted_plan {
-            Ok(plan) => {
-                round.running.push((index, plan));
-                let work = run_call(context.turn, call, Arc::clone(subagent_calls));
+        match permitted_call {
+            Ok(prepared) => {
+                round.running.push((index, prepared.plan));
+                let work = run_call(context.turn, call, prepared.context, Arc::clone(subagent_calls));
                 round.work.push(work.map(move |result| (index, result)).boxed());
             }
             Err((output, outcome)) => {
@@ -102,12 +107,12 @@ impl Round<'_> {
     async fn check_permission(
         &mut self,
         call: &ToolCall,
-        plan: &Plan,
+        prepared: PreparedCall,
         observer: Observer<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<PreparedCall, Refusal> {
         let mut completed_calls = Vec::new();
         let permission = {
-            let decision = self.context.check_permission(call, plan, observer);
+            let decision = self.context.check_permission(call, prepared, observer);
             tokio::pin!(decision);
             loop {
                 tokio::select! {
@@ -140,25 +145,26 @@ impl Round<'_> {
 }
 
 impl CallContext<'_> {
-    /// Returns the effects that a call would have.
-    async fn plan(self, call: &ToolCall) -> Result<Plan, ToolError> {
-        let context = self.turn.agent.tool_context(self.turn.state);
+    /// Determines the effects that a call would have.
+    async fn plan(self, call: &ToolCall) -> Result<PreparedCall, ToolError> {
+        let context = self.turn.agent.tool_context(self.turn.state, &call.name);
         let planning = self.turn.state.tools.plan(&call.name, &call.arguments, &context);
         let crashed = |_| Err(ToolError::Failed("the tool crashed".into()));
         let plan = AssertUnwindSafe(planning).catch_unwind().await.unwrap_or_else(crashed)?;
-        Ok(if self.is_user_only { plan.requested_by_user() } else { plan })
+        Ok(PreparedCall { plan: if self.is_user_only { plan.requested_by_user() } else { plan }, context })
     }
 
-    /// Checks whether a call may run, and asks the user if necessary.
+    /// Checks whether a call may run, and asks the user if necessary. Returns the call as it must run.
     async fn check_permission(
         self,
         call: &ToolCall,
-        plan: &Plan,
+        prepared: PreparedCall,
         observer: Observer<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<PreparedCall, Refusal> {
         let ActiveTurn { agent, state } = self.turn;
         let project = agent.workspace.project();
         let mut about_to_ask = || observer(TurnEvent::ApprovalRequested);
+        let plan = &prepared.plan;
         if let Some(rule) = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await? {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
             let result = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
@@ -168,7 +174,7 @@ impl CallContext<'_> {
         }
         // The effects may have changed while the user was asked.
         match self.plan(call).await {
-            Ok(current_plan) if current_plan == *plan => Ok(()),
+            Ok(current) if current.plan == *plan => Ok(current),
             _ => Err(Refusal::Changed),
         }
     }
@@ -177,12 +183,13 @@ impl CallContext<'_> {
 async fn run_call(
     turn: ActiveTurn<'_>,
     call: &ToolCall,
+    context: ToolContext,
     subagent_calls: Arc<Mutex<Vec<CallCost>>>,
 ) -> CallResult {
     let failed = |output| CallResult { output, outcome: ToolOutcome::Failed, notice: None };
     // A sub-agent inherits the delegating agent's tools and permissions as they are right now.
     let delegate = Arc::new(Delegate::new(turn, &subagent_calls));
-    let context = turn.agent.tool_context(turn.state).with_subagents(delegate);
+    let context = context.with_subagents(delegate);
     let work = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(work).catch_unwind().await {
         Ok(Ok(ToolOutput { text, notice })) => {

@@ -5,13 +5,14 @@ mod error;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use memoir_mcp::ServerConfig;
 use memoir_models::{EmbeddingInfo, ModelInfo, Provider};
 use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
+use memoir_tools::{ProjectFileError, read_project_file};
 use serde::Deserialize;
 
 use crate::failure::Failure;
@@ -19,7 +20,15 @@ use crate::failure::Failure;
 pub use error::ConfigError;
 
 /// Path of the project config, relative to the project.
-pub const PROJECT_CONFIG_PATH: &str = ".memoir/config.toml";
+const PROJECT_CONFIG_PATH: &str = ".memoir/config.toml";
+
+/// Maximum size of the project config in bytes.
+const MAX_PROJECT_CONFIG_BYTES: u64 = 1 << 20;
+
+/// Returns the path of the config of a project.
+pub fn project_config(project: &Path) -> PathBuf {
+    project.join(PROJECT_CONFIG_PATH)
+}
 
 /// The contents of a config file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -55,6 +64,9 @@ pub struct Config {
     /// Keys that the project config sets. They take precedence over stored settings.
     #[serde(skip)]
     pub project_keys: BTreeSet<String>,
+    /// Why a file is not used, for the user.
+    #[serde(skip)]
+    pub problems: Vec<String>,
 }
 
 /// The `[chat]` section of a config file.
@@ -139,15 +151,19 @@ struct ProviderConfig {
 }
 
 impl Config {
-    /// Reads the user config and the project config. A missing file counts as empty.
+    /// Reads the user config and the config of a project. A missing file counts as empty.
     pub fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
         let text = read_file(user)?;
         let mut config = Self::parse(&text).map_err(|error| invalid(user, &error))?;
-        let project_text = read_file(project)?;
+        let file = project_config(project);
         // Depending on the directory in which Memoir was started, both paths may be the same file.
-        let is_same = matches!((user.canonicalize(), project.canonicalize()), (Ok(user), Ok(project)) if user == project);
-        if !project_text.is_empty() && !is_same {
-            config.overlay(&project_text).map_err(|error| invalid(project, &error))?;
+        if matches!((user.canonicalize(), file.canonicalize()), (Ok(user), Ok(file)) if user == file) {
+            return Ok(config);
+        }
+        match read_project_config(project) {
+            Ok(text) => config.overlay(&text).map_err(|error| invalid(&file, &error))?,
+            Err(ProjectFileError::Unreadable(error)) => return Err(unreadable(&file, &error)),
+            Err(fault) => config.problems.push(format!("{} is not used: {fault}.", file.display())),
         }
         Ok(config)
     }
@@ -277,9 +293,25 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
         {
             Ok(String::new())
         }
-        Err(error) => Err(Failure::failed(format!("could not read {}: {error}", path.display()))
-            .hint("Check the permissions of the file.")),
+        Err(error) => Err(unreadable(path, &error)),
     }
+}
+
+/// Reads the config of a project. A missing file counts as empty.
+pub(crate) fn read_project_config(project: &Path) -> Result<String, ProjectFileError> {
+    match read_project_file(project, project, PROJECT_CONFIG_PATH, MAX_PROJECT_CONFIG_BYTES) {
+        Err(ProjectFileError::Unreadable(error))
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(String::new())
+        }
+        result => result,
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("could not read {}: {error}", path.display()))
+        .hint("Check the permissions of the file.")
 }
 
 fn invalid(path: &Path, error: &ConfigError) -> Failure {

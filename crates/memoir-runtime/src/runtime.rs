@@ -11,17 +11,8 @@ use memoir_store::Store;
 use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
-    config::{self, Config},
-    demo,
-    environment::Environment,
-    failure::Failure,
-    home::Home,
-    memory::connect_recall,
-    models::Models,
-    permissions,
-    persistence::Persistence,
-    scope, settings, stores,
-    tasks::TaskEngine,
+    config::Config, demo, environment::Environment, failure::Failure, home::Home, memory::connect_recall,
+    models::Models, permissions, persistence::Persistence, scope, settings, stores, tasks::TaskEngine,
 };
 
 /// Options that a front end passes to [`Runtime::open`].
@@ -83,7 +74,7 @@ impl Runtime {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
             }
-            let config = Config::read(&home.config_file(), &project.join(config::PROJECT_CONFIG_PATH))?;
+            let config = Config::read(&home.config_file(), &project)?;
             let zone = TimeZone::system();
             let temporary = environment.temporary().to_owned();
             let models = Arc::new(Models::new(environment, config, zone.clone())?);

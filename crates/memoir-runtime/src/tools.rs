@@ -74,5 +74,5 @@ fn create_search(config: &SearchConfig, environment: &Environment) -> Result<Opt
 /// Reads the skills of a project and of the user.
 pub(crate) fn read_skills(project: &Path, home: &Home) -> Skills {
     let user_skills: PathBuf = home.config_file().with_file_name("skills");
-    Skills::find(&project.join(".memoir/skills"), &user_skills)
+    Skills::find(project, &user_skills)
 }

@@ -10,7 +10,10 @@ use memoir_core::ConversationId;
 use memoir_recall::{Recall, ScopeRule};
 use memoir_store::ToolStore;
 
-use crate::{Sandbox, Search, SubagentRunner, ToolError, Workspace};
+use crate::{Sandbox, Search, SubagentRunner, ToolError, Workspace, workspace::ResolvedPath};
+
+/// Returns whether the user's rules deny a path to a tool.
+pub type DeniedPaths = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
@@ -27,6 +30,8 @@ pub struct ToolContext {
     pub search: Option<Search>,
     /// Runs sub-agents, if they are allowed.
     pub subagents: Option<Arc<dyn SubagentRunner>>,
+    /// Paths that the called tool must not visit, if there are any.
+    pub denied: Option<DeniedPaths>,
 }
 
 impl ToolContext {
@@ -34,6 +39,34 @@ impl ToolContext {
     pub fn with_subagents(mut self, subagents: Arc<dyn SubagentRunner>) -> Self {
         self.subagents = Some(subagents);
         self
+    }
+
+    /// Returns whether a rule denies a path to the tool.
+    pub(crate) fn denies(&self, path: &Path) -> bool {
+        self.denied.as_ref().is_some_and(|denies| denies(path))
+    }
+
+    /// Fails if a rule denies a path to the tool that is in a directory, at any depth.
+    pub(crate) fn check_contents(&self, directory: &ResolvedPath) -> Result<(), ToolError> {
+        if self.denied.is_none() || !directory.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(());
+        }
+        let failed = |error: io::Error| {
+            ToolError::Failed(format!("cannot check {} against the rules: {error}", directory.real.display()))
+        };
+        for (name, metadata) in directory.entries().map_err(failed)? {
+            let entry = directory.below(Path::new(&name));
+            if self.denies(&entry.real) {
+                return Err(ToolError::Failed(format!(
+                    "a rule denies it, because of {}",
+                    entry.real.display()
+                )));
+            }
+            if metadata.is_dir() {
+                self.check_contents(&entry)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the project to which memory is limited (`rag.scope = "only"`).
@@ -70,6 +103,7 @@ impl ToolContext {
             sandbox: Sandbox::default(),
             search: None,
             subagents: None,
+            denied: None,
         })
     }
 }

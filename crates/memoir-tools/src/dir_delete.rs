@@ -39,6 +39,7 @@ impl Tool for DirDelete {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, recursive } = parse(arguments)?;
         let location = context.workspace.locate_inside(&path)?;
+        context.check_contents(&location)?;
         let extent = if recursive { "and everything in it" } else { "if it is empty" };
         let preview = format!("delete {} {extent}", location.real.display());
         Ok(Plan::new(Access::Write(location.real)).with_preview(preview))

@@ -30,6 +30,10 @@ impl Tool for DirList {
         let failed = |error: std::io::Error| ToolError::Failed(format!("cannot list {path}: {error}"));
         let mut text = String::new();
         for (name, metadata) in location.entries().map_err(failed)? {
+            if context.denies(&location.real.join(&name)) {
+                continue;
+            }
+            let name = name.to_string_lossy();
             text.push_str(&match metadata.is_dir() {
                 true => format!("{name}/\n"),
                 false => format!("{name}  {}\n", count(metadata.len(), "byte")),

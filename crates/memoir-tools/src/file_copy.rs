@@ -1,6 +1,7 @@
 //! `file_copy`: copies a file in the workspace.
 
 use async_trait::async_trait;
+use cap_std::fs::Permissions;
 use memoir_core::ToolSpec;
 use serde_json::Value;
 
@@ -8,6 +9,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::count,
     paths::{PathPair, two_path_spec},
+    workspace::read_file,
 };
 
 const MAX_BYTES: u64 = 100 * 1024 * 1024;
@@ -30,9 +32,11 @@ impl Tool for FileCopy {
         let PathPair { from, source, to, target } = paths;
         let failed =
             |error: std::io::Error| ToolError::Failed(format!("cannot copy {from} to {to}: {error}"));
-        let bytes = source.read(MAX_BYTES).map_err(failed)?;
-        let result = target.create_parent().and_then(|()| target.write(&bytes));
-        result.and_then(|()| target.copy_mode_from(&source)).map_err(failed)?;
+        let file = source.open_file().map_err(failed)?;
+        let permissions = Permissions::from_std(file.metadata().map_err(failed)?.permissions());
+        let bytes = read_file(file, MAX_BYTES).map_err(failed)?;
+        let result = target.create_parent().and_then(|()| target.write(&bytes, Some(permissions)));
+        result.map_err(failed)?;
         Ok(format!("Copied {from} to {to} ({})", count(bytes.len() as u64, "byte")).into())
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     file_read::MAX_FILE_BYTES,
     output,
     tool::{object, parse},
-    workspace::WorkspacePath,
+    workspace::ResolvedPath,
 };
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -80,7 +80,7 @@ impl Tool for FileEdit {
         let arguments: ToolArguments = parse(&arguments)?;
         let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
         let path = &arguments.path;
-        file.write(after.as_bytes())
+        file.write(after.as_bytes(), None)
             .map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
         let text = format!(
             "Changed {path} ({} lines)\n{}",
@@ -93,7 +93,7 @@ impl Tool for FileEdit {
 
 /// A file with its content before and after the edit.
 struct PlannedEdit {
-    file: WorkspacePath,
+    file: ResolvedPath,
     before: String,
     after: String,
 }

@@ -51,7 +51,7 @@ impl Tool for FileGlob {
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { pattern, path } = parse(&arguments)?;
         let start = context.workspace.locate_inside(&path)?;
-        let mut files: Vec<String> = walk(&start, Some(&pattern), None)?
+        let mut files: Vec<String> = walk(&start, Some(&pattern), None, context.denied.clone())?
             .filter(|entry| !entry.is_directory)
             .take(MAX_FILES + 1)
             .map(|entry| display_path(&path, &entry.relative))

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
+    Access, DeniedPaths, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
     walk::{display_path, walk},
-    workspace::WorkspacePath,
+    workspace::ResolvedPath,
 };
 
 const MAX_LINES: usize = 300;
@@ -63,13 +63,18 @@ impl Tool for FileGrep {
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let arguments: ToolArguments = parse(&arguments)?;
         let start = context.workspace.locate_inside(&arguments.path)?;
+        let denied = context.denied.clone();
         // Reading many files blocks for a while.
-        let result = tokio::task::spawn_blocking(move || search(&start, &arguments)).await;
+        let result = tokio::task::spawn_blocking(move || search(&start, &arguments, denied)).await;
         result.map_err(|error| ToolError::Failed(error.to_string()))?.map(Into::into)
     }
 }
 
-fn search(start: &WorkspacePath, arguments: &ToolArguments) -> Result<String, ToolError> {
+fn search(
+    start: &ResolvedPath,
+    arguments: &ToolArguments,
+    denied: Option<DeniedPaths>,
+) -> Result<String, ToolError> {
     let matcher = RegexMatcherBuilder::new()
         .case_insensitive(arguments.ignore_case)
         .size_limit(10 << 20)
@@ -99,12 +104,13 @@ fn search(start: &WorkspacePath, arguments: &ToolArguments) -> Result<String, To
         count <= MAX_LINES
     };
     if is_file {
-        search_file(&arguments.path, &start.open().map_err(failed)?);
+        search_file(&arguments.path, &start.open_file().map_err(failed)?);
     } else {
-        for entry in walk(start, arguments.glob.as_deref(), None)?.filter(|entry| !entry.is_directory) {
+        for entry in walk(start, arguments.glob.as_deref(), None, denied)?.filter(|entry| !entry.is_directory)
+        {
             // Open the file through the open directory, so that a link created since the walk is not followed.
             let name = display_path(&arguments.path, &entry.relative);
-            match start.below(&entry.relative).open() {
+            match start.below(&entry.relative).open_file() {
                 Ok(file) if search_file(&name, &file) => {}
                 Ok(_) => break,
                 Err(error) => tracing::debug!(file = name, %error, "skipped a file"),

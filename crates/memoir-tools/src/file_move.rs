@@ -21,7 +21,9 @@ impl Tool for FileMove {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        Ok(PathPair::parse(arguments, context)?.plan("move", Access::Write))
+        let paths = PathPair::parse(arguments, context)?;
+        context.check_contents(&paths.source)?;
+        Ok(paths.plan("move", Access::Write))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

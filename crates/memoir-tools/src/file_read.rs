@@ -1,7 +1,5 @@
 //! `file_read`: reads a text file, completely or in part.
 
-use std::os::unix::fs::OpenOptionsExt as _;
-
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde::Deserialize;
@@ -11,7 +9,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
-    workspace::{NONBLOCKING, PathLocation, read_file},
+    workspace::{PathLocation, ResolvedPath},
 };
 
 /// Maximum size of a file that is read into memory.
@@ -48,23 +46,21 @@ impl Tool for FileRead {
         let ToolArguments { path, .. } = parse(arguments)?;
         Ok(match context.workspace.locate(&path)? {
             PathLocation::Inside(location) => Plan::new(Access::Read(location.real)),
-            PathLocation::Outside(real) => {
-                Plan::new(Access::ReadOutside(real.clone())).with_preview(real.display().to_string())
+            PathLocation::Outside(ResolvedPath { real, .. }) => {
+                let preview = real.display().to_string();
+                Plan::new(Access::ReadOutside(real)).with_preview(preview)
             }
         })
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let ToolArguments { path, first_line, last_line } = parse(&arguments)?;
-        let result = match context.workspace.locate(&path)? {
-            PathLocation::Inside(location) => location.read(MAX_FILE_BYTES),
-            // The caller has obtained approval, because the plan says `ReadOutside`.
-            PathLocation::Outside(real) => {
-                let file = std::fs::OpenOptions::new().read(true).custom_flags(NONBLOCKING).open(real);
-                file.and_then(|file| read_file(file, MAX_FILE_BYTES))
-            }
-        };
-        let bytes = result.map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
+        // If the path is outside the workspace, the plan says so, and the caller has obtained approval.
+        let (PathLocation::Inside(location) | PathLocation::Outside(location)) =
+            context.workspace.locate(&path)?;
+        let bytes = location
+            .read(MAX_FILE_BYTES)
+            .map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
         let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
         Ok(truncate_output(&select_lines(&text, first_line.unwrap_or(1), last_line), MAX_TOOL_OUTPUT_BYTES)
             .into())

@@ -54,7 +54,7 @@ impl Tool for FileTree {
         let ToolArguments { path, depth } = parse(&arguments)?;
         let start = context.workspace.locate_inside(&path)?;
         let mut lines = vec![format!("{path}/")];
-        for entry in walk(&start, None, Some(depth.unwrap_or(DEFAULT_DEPTH)))? {
+        for entry in walk(&start, None, Some(depth.unwrap_or(DEFAULT_DEPTH)), context.denied.clone())? {
             if lines.len() > MAX_ENTRIES {
                 lines.push(format!("[cut: the first {MAX_ENTRIES} entries shown]"));
                 break;

@@ -10,7 +10,7 @@ use crate::{
     file_read::MAX_FILE_BYTES,
     output::count,
     tool::{object, parse},
-    workspace::WorkspacePath,
+    workspace::ResolvedPath,
 };
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ struct ToolArguments {
 pub(crate) struct FileWrite;
 
 /// Returns the current content of the file, or an empty string if it is missing, too large or not text.
-fn read_current(file: &WorkspacePath) -> String {
+fn read_current(file: &ResolvedPath) -> String {
     file.read(MAX_FILE_BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
@@ -63,7 +63,7 @@ impl Tool for FileWrite {
         let ToolArguments { path, content } = parse(&arguments)?;
         let file = context.workspace.locate_inside(&path)?;
         let lines = change::size(&read_current(&file), &content);
-        let result = file.create_parent().and_then(|()| file.write(content.as_bytes()));
+        let result = file.create_parent().and_then(|()| file.write(content.as_bytes(), None));
         result.map_err(|error| ToolError::Failed(format!("cannot write {path}: {error}")))?;
         Ok(format!("Wrote {path} ({}, {lines} lines)", count(content.len() as u64, "byte")).into())
     }

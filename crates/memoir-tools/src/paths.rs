@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, ToolContext, ToolError,
     tool::{object, parse},
-    workspace::WorkspacePath,
+    workspace::ResolvedPath,
 };
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ pub(crate) fn one_path_spec(name: &'static str, description: &'static str) -> To
 }
 
 /// Returns the path argument of a call and its location in the workspace.
-pub(crate) fn locate(arguments: &Value, context: &ToolContext) -> Result<(String, WorkspacePath), ToolError> {
+pub(crate) fn locate(arguments: &Value, context: &ToolContext) -> Result<(String, ResolvedPath), ToolError> {
     let OnePath { path } = parse(arguments)?;
     let location = context.workspace.locate_inside(&path)?;
     Ok((path, location))
@@ -59,9 +59,9 @@ pub(crate) fn two_path_spec(name: &'static str, description: &'static str) -> To
 /// The two path arguments of a call and their locations in the workspace.
 pub(crate) struct PathPair {
     pub(crate) from: String,
-    pub(crate) source: WorkspacePath,
+    pub(crate) source: ResolvedPath,
     pub(crate) to: String,
-    pub(crate) target: WorkspacePath,
+    pub(crate) target: ResolvedPath,
 }
 
 impl PathPair {

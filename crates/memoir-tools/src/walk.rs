@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use ignore::WalkBuilder;
 
-use crate::{ToolError, workspace::WorkspacePath};
+use crate::{DeniedPaths, ToolError, workspace::ResolvedPath};
 
 /// A file or directory.
 pub(crate) struct WalkEntry {
@@ -16,31 +16,37 @@ pub(crate) struct WalkEntry {
 }
 
 /// Returns all directories below `start`, and all files that match `glob` if there is one, sorted by name. Anything
-/// else, such as a pipe, is skipped.
+/// else, such as a pipe, is skipped, and so are the paths that a rule denies.
 pub(crate) fn walk(
-    start: &WorkspacePath,
+    start: &ResolvedPath,
     glob: Option<&str>,
     max_depth: Option<usize>,
+    denied: Option<DeniedPaths>,
 ) -> Result<impl Iterator<Item = WalkEntry> + use<>, ToolError> {
     let matches_glob = glob.map(matcher).transpose()?;
-    let root = start.real.clone();
-    let mut builder = WalkBuilder::new(&root);
+    let start = start.clone();
+    let mut builder = WalkBuilder::new(&start.real);
     builder
         .follow_links(false)
         .require_git(false)
         .hidden(false)
         .max_depth(max_depth)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(move |entry| {
+            entry.file_name() != ".git" && denied.as_ref().is_none_or(|denies| !denies(entry.path()))
+        })
         .sort_by_file_name(Ord::cmp);
     // Like ripgrep, skip entries that cannot be read.
     let log_skipped = |error: &ignore::Error| tracing::debug!(%error, "skipped a directory entry");
     Ok(builder.build().filter_map(move |entry| entry.inspect_err(log_skipped).ok()).filter_map(
         move |entry| {
-            let relative = entry.path().strip_prefix(&root).ok()?.to_owned();
+            let relative = entry.path().strip_prefix(&start.real).ok()?.to_owned();
             let kind = entry.file_type()?;
             let is_match = kind.is_dir()
                 || (kind.is_file() && matches_glob.as_ref().is_none_or(|matches| matches(&relative)));
-            (is_match && !relative.as_os_str().is_empty()).then(|| WalkEntry {
+            // If a link has replaced a directory since, the walk may have left the workspace.
+            let is_inside =
+                || start.below(&relative).metadata().is_ok_and(|found| found.is_dir() == kind.is_dir());
+            (is_match && !relative.as_os_str().is_empty() && is_inside()).then(|| WalkEntry {
                 relative,
                 is_directory: kind.is_dir(),
                 depth: entry.depth(),

@@ -1,26 +1,29 @@
 //! The directories that file tools are confined to.
 //!
-//! A path is first resolved, including symbolic links, even if its last components do not exist yet. It is then
-//! accessed through an open directory (cap-std) that no path can leave. If a link is created in between, the access
-//! fails.
+//! A path is resolved once, including symbolic links, even if its last components do not exist yet. The directory that
+//! contains it is then opened without following any link, and everything that happens to the path happens in that open
+//! directory. Links that appear later are never followed: the access fails.
 
 use std::{
-    ffi::OsString,
+    collections::HashMap,
+    ffi::{OsStr, OsString},
     io::{self, Read as _, Write as _},
+    os::fd::AsFd,
     path::{Component, Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, OpenOptions, OpenOptionsExt as _},
+    fs::{Dir, OpenOptions, Permissions},
 };
-use rustix::fs::OFlags;
+use memoir_core::lock;
+use rustix::{
+    fs::{Mode, OFlags, openat},
+    io::Errno,
+};
 
 use crate::ToolError;
-
-/// Prevents opening a pipe from blocking.
-pub(crate) const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
 #[derive(Clone)]
 struct Root {
@@ -31,23 +34,25 @@ struct Root {
 /// The directories that file tools are confined to. The first is the project.
 #[derive(Clone)]
 pub struct Workspace {
-    roots: Vec<Root>,
+    roots: Arc<[Root]>,
+    /// What each path meant when it was first used, if this workspace is for one call only.
+    pinned: Option<Arc<Mutex<HashMap<String, PathLocation>>>>,
 }
 
 #[derive(Clone)]
 pub(crate) enum PathLocation {
-    Inside(WorkspacePath),
-    /// The resolved path, which is outside the workspace.
-    Outside(PathBuf),
+    Inside(ResolvedPath),
+    Outside(ResolvedPath),
 }
 
-/// A resolved path in the workspace.
+/// A path without links, below an open directory.
 #[derive(Clone)]
-pub(crate) struct WorkspacePath {
+pub(crate) struct ResolvedPath {
+    /// The deepest directory above the path that existed when it was resolved.
     dir: Arc<Dir>,
-    /// Path relative to `dir`, without links.
-    relative: PathBuf,
-    /// Absolute path, without links.
+    /// Path relative to `dir`. Empty if the path is a directory of the workspace.
+    below: PathBuf,
+    /// Absolute path.
     pub(crate) real: PathBuf,
 }
 
@@ -64,7 +69,14 @@ impl Workspace {
             Ok(Root { path, dir: Arc::new(dir) })
         };
         let roots = std::iter::once(project).chain(further.iter().map(PathBuf::as_path));
-        Ok(Self { roots: roots.map(open).collect::<io::Result<_>>()? })
+        Ok(Self { roots: roots.map(open).collect::<io::Result<_>>()?, pinned: None })
+    }
+
+    /// Returns the workspace for one call. A path keeps the meaning that it had when the call was planned, even if a
+    /// link is put in its place before the call runs.
+    #[must_use]
+    pub fn for_one_call(&self) -> Self {
+        Self { roots: Arc::clone(&self.roots), pinned: Some(Arc::default()) }
     }
 
     /// Returns the project directory.
@@ -83,20 +95,32 @@ impl Workspace {
     ///
     /// Fails if the path cannot be resolved.
     pub(crate) fn locate(&self, path: &str) -> Result<PathLocation, ToolError> {
+        let Some(pinned) = &self.pinned else { return self.resolve(path) };
+        if let Some(location) = lock(pinned).get(path) {
+            return Ok(location.clone());
+        }
+        let location = self.resolve(path)?;
+        lock(pinned).insert(path.to_owned(), location.clone());
+        Ok(location)
+    }
+
+    fn resolve(&self, path: &str) -> Result<PathLocation, ToolError> {
         if path.contains('\0') {
             return Err(ToolError::Failed("a path cannot contain a NUL character".into()));
         }
-        let real = resolve(&self.project().join(path))
-            .map_err(|error| ToolError::Failed(format!("cannot use {path}: {error}")))?;
+        let failed = |error: io::Error| ToolError::Failed(format!("cannot use {path}: {error}"));
+        let real = resolve_links(&self.project().join(path)).map_err(failed)?;
         let root = self.roots.iter().filter(|root| real.starts_with(&root.path)).max_by_key(|root| {
             // One directory may contain another.
             root.path.as_os_str().len()
         });
-        Ok(match root.and_then(|root| Some((root, real.strip_prefix(&root.path).ok()?.to_owned()))) {
-            Some((root, relative)) => {
-                PathLocation::Inside(WorkspacePath { dir: Arc::clone(&root.dir), relative, real })
+        Ok(match root {
+            Some(root) => PathLocation::Inside(ResolvedPath::open(root, real).map_err(failed)?),
+            None => {
+                let dir = Dir::open_ambient_dir("/", ambient_authority()).map_err(failed)?;
+                let root = Root { path: "/".into(), dir: Arc::new(dir) };
+                PathLocation::Outside(ResolvedPath::open(&root, real).map_err(failed)?)
             }
-            None => PathLocation::Outside(real),
         })
     }
 
@@ -105,7 +129,7 @@ impl Workspace {
     /// # Errors
     ///
     /// Fails if the path leads out of the workspace or cannot be resolved.
-    pub(crate) fn locate_inside(&self, path: &str) -> Result<WorkspacePath, ToolError> {
+    pub(crate) fn locate_inside(&self, path: &str) -> Result<ResolvedPath, ToolError> {
         match self.locate(path)? {
             PathLocation::Inside(location) => Ok(location),
             PathLocation::Outside(_) => Err(ToolError::OutsideWorkspace(path.into())),
@@ -114,7 +138,7 @@ impl Workspace {
 }
 
 /// Resolves the links in the part of the path that exists, and appends the rest unchanged.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut rest: Vec<OsString> = Vec::new();
     let mut existing = path.to_owned();
     loop {
@@ -142,67 +166,110 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-impl WorkspacePath {
-    fn name(&self) -> &Path {
-        if self.relative.as_os_str().is_empty() { Path::new(".") } else { &self.relative }
+/// Opens a directory in a directory, unless its name is a link.
+fn open_directory(dir: &Dir, name: &OsStr) -> io::Result<Dir> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = openat(dir.as_fd(), name, flags, Mode::empty()).map_err(explain)?;
+    Ok(Dir::from_std_file(opened.into()))
+}
+
+/// Explains the error of opening a path that was resolved before and is a link now.
+fn explain(error: Errno) -> io::Error {
+    match error {
+        Errno::LOOP => io::Error::other("it is a link now and was none when the call was planned"),
+        error => error.into(),
+    }
+}
+
+impl ResolvedPath {
+    /// Opens the directory that contains a path below a root.
+    fn open(root: &Root, real: PathBuf) -> io::Result<Self> {
+        let relative = real.strip_prefix(&root.path).unwrap_or(&real).to_owned();
+        let mut names = relative.components();
+        let mut dir = Arc::clone(&root.dir);
+        let mut below = names.as_path().to_owned();
+        while let Some(name) = names.next()
+            && !names.as_path().as_os_str().is_empty()
+        {
+            match open_directory(&dir, name.as_os_str()) {
+                Ok(opened) => dir = Arc::new(opened),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+                Err(error) => return Err(error),
+            }
+            below = names.as_path().to_owned();
+        }
+        Ok(Self { dir, below, real })
+    }
+
+    /// Returns the directory that contains the path, and its name there.
+    fn parent(&self) -> io::Result<(Arc<Dir>, &Path)> {
+        let mut names = self.below.components();
+        let Some(name) = names.next_back() else { return Ok((Arc::clone(&self.dir), Path::new("."))) };
+        let mut dir = Arc::clone(&self.dir);
+        for name in names {
+            dir = Arc::new(open_directory(&dir, name.as_os_str())?);
+        }
+        Ok((dir, Path::new(name.as_os_str())))
     }
 
     pub(crate) fn metadata(&self) -> io::Result<cap_std::fs::Metadata> {
-        self.dir.metadata(self.name())
+        let (dir, name) = self.parent()?;
+        dir.symlink_metadata(name)
     }
 
     pub(crate) fn exists(&self) -> bool {
-        self.dir.symlink_metadata(self.name()).is_ok()
+        self.metadata().is_ok()
     }
 
     pub(crate) fn is_root(&self) -> bool {
-        self.relative.as_os_str().is_empty()
+        self.below.as_os_str().is_empty()
     }
 
     /// Reads a file of at most `max_bytes`.
     pub(crate) fn read(&self, max_bytes: u64) -> io::Result<Vec<u8>> {
-        read_file(self.open()?, max_bytes)
+        read_file(self.open_file()?, max_bytes)
     }
 
     /// Opens a file without blocking, even if it is a pipe without a writer.
-    pub(crate) fn open(&self) -> io::Result<std::fs::File> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(NONBLOCKING);
-        Ok(self.dir.open_with(self.name(), &options)?.into_std())
+    pub(crate) fn open_file(&self) -> io::Result<std::fs::File> {
+        let (dir, name) = self.parent()?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(dir.as_fd(), name, flags, Mode::empty()).map_err(explain)?.into())
     }
 
     /// Returns a path below this one.
     pub(crate) fn below(&self, relative: &Path) -> Self {
         let join =
             |path: &Path| if relative.as_os_str().is_empty() { path.to_owned() } else { path.join(relative) };
-        Self { dir: Arc::clone(&self.dir), relative: join(&self.relative), real: join(&self.real) }
+        Self { dir: Arc::clone(&self.dir), below: join(&self.below), real: join(&self.real) }
     }
 
-    pub(crate) fn copy_mode_from(&self, other: &Self) -> io::Result<()> {
-        self.dir.set_permissions(self.name(), other.metadata()?.permissions())
-    }
-
-    /// Writes a file atomically, through a temporary file in the same directory. An existing file's mode is preserved.
-    pub(crate) fn write(&self, contents: &[u8]) -> io::Result<()> {
-        let mode = self.dir.metadata(self.name()).ok().map(|metadata| metadata.permissions());
-        let name = self.relative.file_name().ok_or_else(|| io::Error::other("it is a directory"))?;
-        let temporary = self.relative.with_file_name(format!(
+    /// Writes a file atomically, through a temporary file in the same directory. Without `permissions`, those of an
+    /// existing file are preserved.
+    pub(crate) fn write(&self, contents: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+        let (dir, name) = self.parent()?;
+        let label = self.below.file_name().ok_or_else(|| io::Error::other("it is a directory"))?;
+        let permissions = permissions.or_else(|| {
+            let metadata = dir.symlink_metadata(name).ok().filter(|metadata| !metadata.is_symlink());
+            metadata.map(|metadata| metadata.permissions())
+        });
+        let temporary = PathBuf::from(format!(
             ".{}.{}-{}.tmp",
-            name.to_string_lossy(),
+            label.to_string_lossy(),
             std::process::id(),
             NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
         ));
         let result = (|| {
-            let mut file = self.dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
-            if let Some(mode) = mode {
-                file.set_permissions(mode)?;
+            let mut file = dir.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
+            if let Some(permissions) = permissions {
+                file.set_permissions(permissions)?;
             }
             file.write_all(contents)?;
             file.sync_all()?;
-            self.dir.rename(&temporary, &self.dir, &self.relative)
+            dir.rename(&temporary, &dir, name)
         })();
         if result.is_err()
-            && let Err(error) = self.dir.remove_file(&temporary)
+            && let Err(error) = dir.remove_file(&temporary)
         {
             // The caller gets the first error. The temporary file may not have been created at all.
             tracing::debug!(file = %temporary.display(), %error, "could not remove a temporary file");
@@ -210,39 +277,54 @@ impl WorkspacePath {
         result
     }
 
+    /// Creates the directory and those above it.
     pub(crate) fn create_directory(&self) -> io::Result<()> {
-        self.dir.create_dir_all(self.name())
+        create_directories(&self.dir, &self.below)
     }
 
+    /// Creates the directories above the path.
     pub(crate) fn create_parent(&self) -> io::Result<()> {
-        match self.relative.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => self.dir.create_dir_all(parent),
-            _ => Ok(()),
-        }
+        create_directories(&self.dir, self.below.parent().unwrap_or(Path::new("")))
     }
 
     pub(crate) fn remove_file(&self) -> io::Result<()> {
-        self.dir.remove_file(self.name())
+        let (dir, name) = self.parent()?;
+        dir.remove_file(name)
     }
 
     pub(crate) fn remove_directory(&self, with_contents: bool) -> io::Result<()> {
-        if with_contents { self.dir.remove_dir_all(self.name()) } else { self.dir.remove_dir(self.name()) }
+        let (dir, name) = self.parent()?;
+        if with_contents { dir.remove_dir_all(name) } else { dir.remove_dir(name) }
     }
 
     pub(crate) fn rename_to(&self, to: &Self) -> io::Result<()> {
-        self.dir.rename(self.name(), &to.dir, to.name())
+        let ((dir, name), (to_dir, to_name)) = (self.parent()?, to.parent()?);
+        dir.rename(name, &to_dir, to_name)
     }
 
     /// Returns the contents of a directory, sorted by name.
-    pub(crate) fn entries(&self) -> io::Result<Vec<(String, cap_std::fs::Metadata)>> {
+    pub(crate) fn entries(&self) -> io::Result<Vec<(OsString, cap_std::fs::Metadata)>> {
+        let (dir, name) = self.parent()?;
         let mut entries = Vec::new();
-        for entry in self.dir.read_dir(self.name())? {
+        for entry in open_directory(&dir, name.as_os_str())?.entries()? {
             let entry = entry?;
-            entries.push((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?));
+            entries.push((entry.file_name(), entry.metadata()?));
         }
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(entries)
     }
+}
+
+/// Creates directories below another without following links.
+fn create_directories(dir: &Arc<Dir>, path: &Path) -> io::Result<()> {
+    let mut dir = Arc::clone(dir);
+    for name in path {
+        match dir.create_dir(name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => dir = Arc::new(open_directory(&dir, name)?),
+        }
+    }
+    Ok(())
 }
 
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -314,7 +396,7 @@ mod tests {
         let file = workspace.locate_inside("deep/file").unwrap();
         fs::remove_dir(work.join("deep")).unwrap();
         symlink(directory.path(), work.join("deep")).unwrap();
-        assert!(file.write(b"x").is_err() && !directory.path().join("file").exists());
+        assert!(file.write(b"x", None).is_err() && !directory.path().join("file").exists());
         let secret = workspace.locate_inside("other").unwrap();
         symlink(directory.path().join("secret"), work.join("other")).unwrap();
         assert!(secret.read(100).is_err());
@@ -329,7 +411,7 @@ mod tests {
         let (inside, outside) = (directory.path().join("work/hard"), directory.path().join("secret"));
         fs::hard_link(&outside, &inside).unwrap();
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o640)).unwrap();
-        workspace.locate_inside("hard").unwrap().write(b"changed").unwrap();
+        workspace.locate_inside("hard").unwrap().write(b"changed", None).unwrap();
         assert_eq!(fs::read_to_string(&outside).unwrap(), "secret");
         assert_eq!(fs::read_to_string(&inside).unwrap(), "changed");
         assert_eq!(fs::metadata(&inside).unwrap().permissions().mode() & 0o777, 0o640);

@@ -14,8 +14,9 @@ use std::{
 };
 
 use async_trait::async_trait;
+use globset::GlobSetBuilder;
 use memoir_core::lock;
-use memoir_tools::{Access, Plan};
+use memoir_tools::{Access, DeniedPaths, Plan};
 use serde::Serialize;
 
 pub(crate) use refusal::Refusal;
@@ -126,6 +127,23 @@ pub struct ApprovalPolicy {
 }
 
 impl ApprovalPolicy {
+    /// Returns the paths that rules deny to a tool, or `None` if there are no such rules.
+    pub(crate) fn denied_paths(&self, tool: &str, project: &Path) -> Option<DeniedPaths> {
+        let mut patterns = GlobSetBuilder::new();
+        let mut is_empty = true;
+        for pattern in self.rules.iter().filter_map(|rule| rule.denied_paths(tool)) {
+            patterns.add(pattern);
+            is_empty = false;
+        }
+        // Patterns that are valid by themselves are also valid together, unless they are huge. Then nothing is visited.
+        let patterns = (!is_empty).then(|| patterns.build())?;
+        let project = project.to_owned();
+        Some(Arc::new(move |path| {
+            let relative = path.strip_prefix(&project).unwrap_or(path);
+            patterns.as_ref().map_or(true, |patterns| patterns.is_match(relative) || patterns.is_match(path))
+        }))
+    }
+
     /// Decides about a call. Rules can match paths relative to `project`.
     pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
         let relative_path = |access: &Access| match access {

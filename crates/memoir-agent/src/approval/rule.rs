@@ -119,6 +119,14 @@ impl Rule {
             }
     }
 
+    /// Returns the pattern of the paths that the rule denies to a tool, if it has one.
+    pub(super) fn denied_paths(&self, tool: &str) -> Option<Glob> {
+        let pattern = self.argument.as_deref().filter(|_| !runs_commands(tool))?;
+        let applies = self.effect == RuleEffect::Deny && self.matches_tool(tool);
+        // The pattern was checked when the rule was parsed.
+        if applies { Glob::new(pattern).ok() } else { None }
+    }
+
     /// Returns whether the rule denies an access of a tool. It errs on the side of denying: it matches a command that
     /// contains the words anywhere.
     pub(super) fn denies(&self, tool: &str, access: Option<&Access>, relative_path: &str) -> bool {
@@ -192,8 +200,8 @@ fn matches_path(pattern: &str, path: &str) -> bool {
     glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
-/// Returns whether a path matches a pattern or is a directory above paths that do. Moving or searching such a
-/// directory would affect the paths in it.
+/// Returns whether a path matches a pattern or, if it would be changed, is a directory above paths that may. Tools that
+/// read a directory skip the denied paths in it.
 fn overlaps_path(pattern: &str, relative_path: &str, access: &Access) -> bool {
     let (Access::Read(path) | Access::ReadOutside(path) | Access::Write(path)) = access else { return false };
     let literal_prefix: String = pattern.chars().take_while(|letter| !"*?[{".contains(*letter)).collect();
@@ -203,9 +211,10 @@ fn overlaps_path(pattern: &str, relative_path: &str, access: &Access) -> bool {
     };
     let full_path = path.to_string_lossy();
     let matcher = Glob::new(pattern).map(|glob| glob.compile_matcher());
+    let is_above =
+        || is_ancestor(relative_path) || (literal_prefix.starts_with('/') && is_ancestor(&full_path));
     matcher.is_ok_and(|matcher| matcher.is_match(relative_path) || matcher.is_match(path))
-        || is_ancestor(relative_path)
-        || (literal_prefix.starts_with('/') && is_ancestor(&full_path))
+        || (matches!(access, Access::Write(_)) && is_above())
 }
 
 #[cfg(test)]
@@ -304,6 +313,7 @@ mod tests {
                 "{path}"
             );
         }
+        assert!(!secret.denies("file_grep", Some(&Access::Read("/w".into())), ""), "the search skips them");
         assert!(
             Rule::parse(RuleEffect::Allow, "execute_bash(curl -H 'Authorization: Bearer abcdefgh12345678')")
                 .is_err()

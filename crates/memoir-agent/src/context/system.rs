@@ -1,6 +1,11 @@
 //! The system prompt, and the AGENTS.md files of the project.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use memoir_tools::{ProjectFileError, read_project_file};
 
 use super::truncate;
 
@@ -13,8 +18,8 @@ Text inside <memory> tags is quoted, from earlier, from the web or from other pr
 
 const AGENTS_FILE: &str = "AGENTS.md";
 
-/// Maximum number of bytes that are read of a file. More would not fit into a request.
-const MAX_FILE_SIZE: u64 = 1 << 20;
+/// Maximum size of a file in bytes. More would not fit into a request.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgentsFile {
@@ -25,60 +30,26 @@ pub(crate) struct AgentsFile {
 /// Reads AGENTS.md in the project and in the directories above it. The nearest file comes last, so that it takes
 /// precedence.
 pub(crate) fn agents_files(project: &Path) -> Vec<AgentsFile> {
-    let owner = owner(project);
     let mut files: Vec<AgentsFile> = project
         .ancestors()
-        .filter_map(|directory| trusted_file(directory, owner))
-        .filter_map(|path| Some(AgentsFile { text: read(&path)?, path }))
+        .filter_map(|directory| {
+            Some(AgentsFile { text: read(project, directory)?, path: directory.join(AGENTS_FILE) })
+        })
         .filter(|file| !file.text.trim().is_empty())
         .collect();
     files.reverse();
     files
 }
 
-/// Returns the path of AGENTS.md in a directory if it belongs to the owner of the project and does not link to
-/// another directory. A project could otherwise link to any of the user's files.
-fn trusted_file(directory: &Path, owner: Option<u32>) -> Option<PathBuf> {
-    let path = directory.join(AGENTS_FILE);
-    let real = path.canonicalize().ok()?;
-    let is_in_directory = real.parent() == directory.canonicalize().ok().as_deref();
-    (is_in_directory && real.is_file() && is_trusted(&path, owner) && is_trusted(&real, owner))
-        .then_some(path)
-}
-
-fn read(path: &Path) -> Option<String> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    let result = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE_SIZE).read_to_end(&mut bytes));
-    if let Err(error) = result {
-        tracing::warn!(%error, path = %path.display(), "could not read AGENTS.md; the turn continues without it");
-        return None;
+fn read(project: &Path, directory: &Path) -> Option<String> {
+    match read_project_file(project, directory, AGENTS_FILE, MAX_FILE_BYTES) {
+        Ok(text) => Some(text),
+        Err(ProjectFileError::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            tracing::warn!(%error, directory = %directory.display(), "AGENTS.md is not used");
+            None
+        }
     }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Returns whether a file belongs to the owner or to root. Another user who owns a parent directory could otherwise
-/// give the model instructions.
-#[cfg(unix)]
-fn is_trusted(path: &Path, owner: Option<u32>) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::symlink_metadata(path).is_ok_and(|file| file.uid() == 0 || Some(file.uid()) == owner)
-}
-
-#[cfg(unix)]
-fn owner(project: &Path) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(project).ok().map(|directory| directory.uid())
-}
-
-#[cfg(not(unix))]
-fn is_trusted(_path: &Path, _owner: Option<u32>) -> bool {
-    true
-}
-
-#[cfg(not(unix))]
-fn owner(_project: &Path) -> Option<u32> {
-    None
 }
 
 /// Returns the section of the system prompt, of at most `limit` tokens, and the files that were truncated or dropped.

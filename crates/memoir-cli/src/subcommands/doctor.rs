@@ -20,11 +20,11 @@ use crate::{
 /// Runs all checks, including those of the terminal. Fails if a check fails.
 pub(super) async fn run(
     home: &Home,
-    project_file: &Path,
+    project: &Path,
     environment: &Environment,
     json: bool,
 ) -> Result<(), Failure> {
-    let mut report = doctor::examine(home, project_file, environment).await;
+    let mut report = doctor::examine(home, project, environment).await;
     check_terminal(environment, &mut report);
     print_report(&report, json, render::doctor::report)?;
     match report.is_healthy() {

@@ -20,7 +20,6 @@ use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure, Runtime, RuntimeOptions,
-    config::PROJECT_CONFIG_PATH,
     operations::{config::ConfigSources, daemon::systemd_unit},
     printable,
     scope::find_project,
@@ -59,13 +58,9 @@ pub(crate) async fn run_without_memory(
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
-            let file = project.join(PROJECT_CONFIG_PATH);
-            config::print_paths(*json, &ConfigSources { home, project: &file, environment })?;
+            config::print_paths(*json, &ConfigSources { home, project: &project, environment })?;
         }
-        Some(Command::Doctor { json }) => {
-            let file = project.join(PROJECT_CONFIG_PATH);
-            doctor::run(home, &file, environment, *json).await?;
-        }
+        Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,
         _ => return Ok(Some(args)),
     }
     Ok(None)
@@ -88,9 +83,12 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });
-            let file = runtime.project().join(PROJECT_CONFIG_PATH);
-            let environment = &runtime.models().environment;
-            config::run(command, &ConfigSources { home, project: &file, environment }, store).await
+            let sources = ConfigSources {
+                home,
+                project: runtime.project(),
+                environment: &runtime.models().environment,
+            };
+            config::run(command, &sources, store).await
         }
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,

@@ -141,6 +141,7 @@ impl Session {
             runtime.worker_settings(&mut notices).await?,
             options.listener,
         );
+        notices.extend(models.config.problems.iter().cloned());
         let skills = tools::read_skills(runtime.project(), runtime.home());
         notices.extend(skills.problems.iter().map(|fault| format!("A skill was skipped: {fault}.")));
         let servers = Servers::connect(&models.config.mcp, &agent.sandbox.variables);

@@ -1,5 +1,6 @@
 //! Attacks that do not work. Each test performs one through the real binary.
 
 mod commands;
+mod files;
 mod memory;
 mod network;

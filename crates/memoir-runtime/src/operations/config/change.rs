@@ -12,7 +12,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::{ConfigSources, names, validate};
 use crate::{
-    config::{Config, ConfigError, read_file},
+    config::{Config, ConfigError, project_config, read_file},
     failure::Failure,
     files::Partial,
     settings,
@@ -68,7 +68,7 @@ pub async fn change(
     let key = names::canonical_name(&request.key)?;
     let path = match request.file {
         ConfigFile::User => sources.home.config_file(),
-        ConfigFile::Project => sources.project.to_owned(),
+        ConfigFile::Project => project_config(sources.project),
     };
     let text = changed_text(&read_file(&path)?, &key, request.value.as_deref(), &path)?;
     let result = match request.file {
@@ -83,7 +83,7 @@ pub async fn change(
         store.set_setting(&key, None, SystemClock.now()).await?;
     }
     let is_overridden = request.file == ConfigFile::User && sources.read()?.project_keys.contains(&key);
-    let overridden_by = is_overridden.then(|| sources.project.to_owned());
+    let overridden_by = is_overridden.then(|| project_config(sources.project));
     Ok(SettingChange { key, value: request.value.clone(), path, overridden_by })
 }
 

@@ -14,7 +14,7 @@ use memoir_workers::WorkerSettings;
 use serde::Serialize;
 
 use crate::{
-    config::{Config, read_file},
+    config::{Config, project_config, read_file, read_project_config},
     environment::Environment,
     failure::Failure,
     home::Home,
@@ -29,7 +29,7 @@ pub use validation::validate;
 pub struct ConfigSources<'a> {
     /// Home directory, which contains the user's config file.
     pub home: &'a Home,
-    /// Path of the project's config file.
+    /// Directory of the project.
     pub project: &'a Path,
     /// Environment variables of the process.
     pub environment: &'a Environment,
@@ -129,7 +129,7 @@ pub struct ConfigPaths {
 /// Returns the paths of the config files and the database. Does not read them, so it works even if one is invalid.
 pub fn locate(sources: &ConfigSources<'_>) -> ConfigPaths {
     let (user, project, memory) =
-        (sources.home.config_file(), sources.project.to_owned(), sources.home.database());
+        (sources.home.config_file(), project_config(sources.project), sources.home.database());
     let missing = [&user, &project, &memory].into_iter().filter(|path| !path.exists()).cloned().collect();
     ConfigPaths { user, project, memory, missing }
 }
@@ -174,9 +174,9 @@ async fn look_up(
     let names::UnlistedSetting { key, valid_values, summary } = setting;
     let candidates = [
         (value_from_environment(&key, sources.environment), SettingOrigin::Environment),
-        (value_in_file(&key, sources.project)?, SettingOrigin::Project),
+        (value_in(&key, &read_project_config(sources.project).unwrap_or_default()), SettingOrigin::Project),
         (store.setting(&key).await?, SettingOrigin::Program),
-        (value_in_file(&key, &sources.home.config_file())?, SettingOrigin::User),
+        (value_in(&key, &read_file(&sources.home.config_file())?), SettingOrigin::User),
     ];
     let mut values: Vec<(String, SettingOrigin)> =
         candidates.into_iter().filter_map(|(value, origin)| Some((value?, origin))).collect();
@@ -191,13 +191,14 @@ async fn look_up(
     Ok(SettingEntry { key, value, origin, valid_values, summary })
 }
 
-fn value_in_file(key: &str, path: &Path) -> Result<Option<String>, Failure> {
-    let table: toml::Table = toml::from_str(&read_file(path)?).unwrap_or_default();
+/// Returns the value of a setting in the text of a config file.
+fn value_in(key: &str, text: &str) -> Option<String> {
+    let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let mut value = Some(toml::Value::Table(table));
     for part in key.split('.') {
         value = value.and_then(|value| value.get(part).cloned());
     }
-    Ok(value.map(|value| settings::format_value(&value)))
+    value.map(|value| settings::format_value(&value))
 }
 
 fn value_from_environment(key: &str, environment: &Environment) -> Option<String> {
@@ -222,7 +223,8 @@ mod tests {
     async fn earlier_origins_override_later_ones() {
         let directory = tempfile::TempDir::new().unwrap();
         let home = Home::in_directory(directory.path());
-        let project = directory.path().join("project.toml");
+        let project = directory.path().join("project");
+        std::fs::create_dir_all(project.join(".memoir")).unwrap();
         let environment = Environment::new([("MEMOIR_MODEL".into(), "grok-3".into())]);
         let (empty, store) = (Environment::default(), database::open_empty().await.unwrap());
         let sources = |environment| ConfigSources { home: &home, project: &project, environment };
@@ -237,7 +239,11 @@ mod tests {
         assert_eq!(entry("chat.model", &empty).await, ("m".into(), SettingOrigin::User));
         store.set_setting("rag.token_budget", Some("1200"), SystemClock.now()).await.unwrap();
         assert_eq!(entry("rag.token_budget", &empty).await, ("1200".into(), SettingOrigin::Program));
-        std::fs::write(&project, "[rag]\ntoken_budget = 1300\n[approval]\ndeny = [\"b\"]\n").unwrap();
+        std::fs::write(
+            project.join(".memoir/config.toml"),
+            "[rag]\ntoken_budget = 1300\n[approval]\ndeny = [\"b\"]\n",
+        )
+        .unwrap();
         assert_eq!(entry("rag.token_budget", &empty).await, ("1300".into(), SettingOrigin::Project));
         assert_eq!(entry("approval.deny", &empty).await, ("b,a".into(), SettingOrigin::Project));
         assert_eq!(entry("chat.model", &environment).await, ("grok-3".into(), SettingOrigin::Environment));

@@ -84,14 +84,13 @@ impl DoctorReport {
     }
 }
 
-/// Checks files, disk, database, config, API keys, models, index and log. `project_file` is the path of the project's
-/// config file. If a check fails, the remaining checks still run.
-pub async fn examine(home: &Home, project_file: &Path, environment: &Environment) -> DoctorReport {
+/// Checks files, disk, database, config, API keys, models, index and log. If a check fails, the remaining checks still run.
+pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> DoctorReport {
     let mut report = DoctorReport::default();
     files::check_permissions(home, &mut report);
     files::check_free_space(home, &mut report);
     let store = check_memory(home, &mut report).await;
-    let config = check_config(home, project_file, &mut report);
+    let config = check_config(home, project, &mut report);
     check_keys(environment, &mut report);
     match Models::new(environment.clone(), config, TimeZone::system()) {
         Ok(models) => {
@@ -109,8 +108,8 @@ pub async fn examine(home: &Home, project_file: &Path, environment: &Environment
     report
 }
 
-fn check_config(home: &Home, project_file: &Path, report: &mut DoctorReport) -> Config {
-    let config = match Config::read(&home.config_file(), project_file) {
+fn check_config(home: &Home, project: &Path, report: &mut DoctorReport) -> Config {
+    let config = match Config::read(&home.config_file(), project) {
         Ok(config) => config,
         Err(failure) => {
             report.add_failure("config", &failure);
@@ -118,6 +117,10 @@ fn check_config(home: &Home, project_file: &Path, report: &mut DoctorReport) -> 
         }
     };
     match validate(&config) {
+        Ok(()) if !config.problems.is_empty() => {
+            let remedy = "Make it your own file, or delete it.";
+            config.problems.iter().for_each(|problem| report.add_bad("config", problem.clone(), remedy));
+        }
         Ok(()) => report.add_good("config", "valid"),
         Err(error) => {
             report.add_bad("config", error.to_string(), format!("Fix {}.", home.config_file().display()));

@@ -3,6 +3,7 @@
 //! The approval mode defines what is allowed and when the user is asked. Rules allow or deny particular calls. The
 //! sandbox confines commands independently of these decisions.
 
+mod options;
 mod refusal;
 mod rule;
 mod rule_error;

@@ -8,6 +8,7 @@ use memoir_tools::{Access, Plan};
 
 use super::{
     RuleError,
+    options::may_write_or_run,
     shell::{all_words, plain_words},
 };
 
@@ -159,7 +160,8 @@ fn runs_commands(tool: &str) -> bool {
 /// Prefix of a command that must match as a whole. Without it, a command matches as a prefix.
 const EXACT_PREFIX: char = '=';
 
-/// Returns whether a plain command starts with the pattern's words, or consists of them if the pattern is exact.
+/// Returns whether a plain command starts with the pattern's words, or consists of them if the pattern is exact. The
+/// words after a prefix must not be options that make the command do something else.
 fn matches_command(command: &str, pattern: &str) -> bool {
     let (pattern, is_exact) = match pattern.strip_prefix(EXACT_PREFIX) {
         Some(pattern) => (pattern, true),
@@ -167,7 +169,10 @@ fn matches_command(command: &str, pattern: &str) -> bool {
     };
     match (plain_words(command), plain_words(pattern)) {
         (Some(words), Some(pattern)) if is_exact => words == pattern,
-        (Some(words), Some(pattern)) => words.starts_with(&pattern),
+        (Some(words), Some(pattern)) => {
+            let rest = words.strip_prefix(pattern.as_slice());
+            rest.is_some_and(|rest| !rest.iter().any(|word| may_write_or_run(word)))
+        }
         _ => false,
     }
 }

@@ -1,22 +1,19 @@
-//! Replaces characters that could control the terminal: control characters and those that change the text direction.
+//! Replaces characters that must not reach a terminal.
 
 use std::borrow::Cow;
 
-fn is_harmful(character: char) -> bool {
-    let changes_direction = matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
-    changes_direction || (character.is_control() && character != '\n' && character != '\t')
-}
+use memoir_core::is_unprintable;
 
-/// Returns the text with harmful characters replaced.
+/// Returns the text with these characters replaced.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    if text.contains(is_harmful) {
-        Cow::Owned(text.replace(is_harmful, char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4])))
+    if text.contains(is_unprintable) {
+        Cow::Owned(text.replace(is_unprintable, char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4])))
     } else {
         Cow::Borrowed(text)
     }
 }
 
-/// Returns the line without its line break and with harmful characters replaced.
+/// Returns the line without its line break and with these characters replaced.
 pub(crate) fn line(line: &str) -> Cow<'_, str> {
     let line = line.strip_suffix('\n').unwrap_or(line);
     text(line.strip_suffix('\r').unwrap_or(line))
@@ -27,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn harmful_characters_are_replaced() {
+    fn unprintable_characters_are_replaced() {
         assert_eq!(text("a\u{1b}[31mb\u{9b}c\u{7f}\u{202e}d\u{2066}e\rf\0"), "a�[31mb�c��d�e�f�");
         assert_eq!(text("tab\tand\nline, e\u{301}, \u{200d}"), "tab\tand\nline, e\u{301}, \u{200d}");
     }

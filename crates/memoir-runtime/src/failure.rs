@@ -9,7 +9,7 @@ use memoir_recall::RecallError;
 use memoir_store::StoreError;
 use serde_json::{Value, json};
 
-use crate::printable::printable;
+use memoir_core::printable;
 
 /// The kind of a failure, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

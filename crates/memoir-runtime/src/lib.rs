@@ -27,6 +27,7 @@ mod background;
 pub mod config;
 pub mod dates;
 pub mod demo;
+mod digits;
 mod embedder;
 pub mod environment;
 pub mod failure;
@@ -39,7 +40,6 @@ pub mod operations;
 pub mod permissions;
 mod persistence;
 pub mod personas;
-mod printable;
 mod runtime;
 pub mod scope;
 mod servers;
@@ -51,10 +51,11 @@ mod tools;
 pub mod worker_text;
 
 pub use background::Background;
+pub use digits::group_digits;
 pub use failure::{Failure, FailureKind};
+pub use memoir_core::printable;
 pub use memory::connect_recall;
 pub use persistence::Persistence;
-pub use printable::{group_digits, printable};
 pub use runtime::{Runtime, RuntimeOptions};
 pub use session::{
     ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,

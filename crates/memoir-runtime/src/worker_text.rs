@@ -3,7 +3,7 @@
 use memoir_core::{Subject, WorkerKind};
 use memoir_workers::{BudgetStop, WorkerProgress, WorkerState, WorkerStatus};
 
-use crate::printable::printable;
+use memoir_core::printable;
 
 /// Returns the name and state of a worker in one line. `pending` is the number of jobs to do.
 pub fn format_status(status: &WorkerStatus, pending: u64) -> String {

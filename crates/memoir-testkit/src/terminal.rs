@@ -24,6 +24,8 @@ struct Screen {
     parser: vt100::Parser,
     /// Number of bytes received.
     received: usize,
+    /// Everything received.
+    output: Vec<u8>,
     /// Number of times the line editor started to read a line.
     prompts: usize,
     /// Value of `prompts` when the last line was entered. That prompt is still visible but no longer waits for input.
@@ -90,7 +92,14 @@ impl Terminal {
 
         let keyboard = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 1000);
-        let screen = Screen { parser, received: 0, prompts: 0, answered_prompts: 0, has_ended: false };
+        let screen = Screen {
+            parser,
+            received: 0,
+            output: Vec::new(),
+            prompts: 0,
+            answered_prompts: 0,
+            has_ended: false,
+        };
         let screen = Arc::new((Mutex::new(screen), Condvar::new()));
         let output = pair.master.try_clone_reader().unwrap();
         let (shared_screen, shared_keyboard) = (Arc::clone(&screen), Arc::clone(&keyboard));
@@ -136,6 +145,11 @@ impl Terminal {
     /// Returns the screen with its colors.
     pub fn screen(&self) -> vt100::Screen {
         self.screen.0.lock().unwrap().parser.screen().clone()
+    }
+
+    /// Returns everything that the program has written, including escape sequences.
+    pub fn output(&self) -> String {
+        String::from_utf8_lossy(&self.screen.0.lock().unwrap().output).into_owned()
     }
 
     /// Returns the lines of the screen without trailing spaces.
@@ -233,6 +247,7 @@ fn process_output(
         }
         guard.parser.process(&buffer[..count]);
         guard.received += count;
+        guard.output.extend_from_slice(&buffer[..count]);
         recent.extend_from_slice(&buffer[..count]);
         let queries = count_new(&recent, count, CURSOR_QUERY);
         let prompts = count_new(&recent, count, READ_START);

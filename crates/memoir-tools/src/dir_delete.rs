@@ -41,7 +41,7 @@ impl Tool for DirDelete {
         let location = context.workspace.locate_inside(&path)?;
         context.check_contents(&location)?;
         let extent = if recursive { "and everything in it" } else { "if it is empty" };
-        let preview = format!("delete {} {extent}", location.real.display());
+        let preview = format!("delete {} {extent}", context.workspace.show(&location));
         Ok(Plan::new(Access::Write(location.real)).with_preview(preview))
     }
 

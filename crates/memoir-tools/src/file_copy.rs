@@ -23,7 +23,7 @@ impl Tool for FileCopy {
     }
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-        Ok(PathPair::parse(arguments, context)?.plan("copy", Access::Read))
+        Ok(PathPair::parse(arguments, context)?.plan("copy", Access::Read, &context.workspace))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

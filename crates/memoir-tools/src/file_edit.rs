@@ -72,7 +72,7 @@ impl Tool for FileEdit {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let arguments: ToolArguments = parse(arguments)?;
         let PlannedEdit { file, before, after } = plan_edit(&arguments, context)?;
-        let preview = change::diff(&arguments.path, &before, &after);
+        let preview = change::diff(&context.workspace.show(&file), &before, &after);
         Ok(Plan::new(Access::Write(file.real)).with_preview(preview))
     }
 

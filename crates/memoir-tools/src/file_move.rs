@@ -23,7 +23,7 @@ impl Tool for FileMove {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let paths = PathPair::parse(arguments, context)?;
         context.check_contents(&paths.source)?;
-        Ok(paths.plan("move", Access::Write))
+        Ok(paths.plan("move", Access::Write, &context.workspace))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

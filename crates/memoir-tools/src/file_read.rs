@@ -9,7 +9,7 @@ use crate::{
     Access, Plan, Tool, ToolContext, ToolError, ToolOutput,
     output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
     tool::{object, parse},
-    workspace::{PathLocation, ResolvedPath},
+    workspace::PathLocation,
 };
 
 /// Maximum size of a file that is read into memory.
@@ -46,9 +46,9 @@ impl Tool for FileRead {
         let ToolArguments { path, .. } = parse(arguments)?;
         Ok(match context.workspace.locate(&path)? {
             PathLocation::Inside(location) => Plan::new(Access::Read(location.real)),
-            PathLocation::Outside(ResolvedPath { real, .. }) => {
-                let preview = real.display().to_string();
-                Plan::new(Access::ReadOutside(real)).with_preview(preview)
+            PathLocation::Outside(location) => {
+                let preview = context.workspace.show(&location);
+                Plan::new(Access::ReadOutside(location.real)).with_preview(preview)
             }
         })
     }

@@ -46,6 +46,7 @@ impl Tool for FileWrite {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, content } = parse(arguments)?;
         let file = context.workspace.locate_inside(&path)?;
+        let path = context.workspace.show(&file);
         let mut preview = change::diff(&path, &read_current(&file), &content);
         if let Some(bytes) =
             file.metadata().ok().map(|metadata| metadata.len()).filter(|_| read_current(&file).is_empty())

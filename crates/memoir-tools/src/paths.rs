@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Access, Plan, ToolContext, ToolError,
+    Access, Plan, ToolContext, ToolError, Workspace,
     tool::{object, parse},
     workspace::ResolvedPath,
 };
@@ -36,8 +36,9 @@ pub(crate) fn plan_read(arguments: &Value, context: &ToolContext) -> Result<Plan
 
 /// Returns the plan of a call that changes its path. `verb` describes the change in the preview.
 pub(crate) fn plan_change(verb: &str, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
-    let (path, location) = locate(arguments, context)?;
-    Ok(Plan::new(Access::Write(location.real)).with_preview(format!("{verb} {path}")))
+    let (_, location) = locate(arguments, context)?;
+    let preview = format!("{verb} {}", context.workspace.show(&location));
+    Ok(Plan::new(Access::Write(location.real)).with_preview(preview))
 }
 
 #[derive(Deserialize)]
@@ -73,8 +74,13 @@ impl PathPair {
     }
 
     /// Returns the plan of a call that accesses the source in the given way and writes the target.
-    pub(crate) fn plan(self, verb: &str, source_access: fn(std::path::PathBuf) -> Access) -> Plan {
-        let preview = format!("{verb} {} to {}", self.from, self.to);
+    pub(crate) fn plan(
+        self,
+        verb: &str,
+        source_access: fn(std::path::PathBuf) -> Access,
+        workspace: &Workspace,
+    ) -> Plan {
+        let preview = format!("{verb} {}\nto {}", workspace.show(&self.source), workspace.show(&self.target));
         Plan { accesses: vec![source_access(self.source.real), Access::Write(self.target.real)], preview }
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{ToolSpec, escape_fence};
+use memoir_core::{ToolSpec, escape_fence, is_invisible};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -183,10 +183,9 @@ fn is_valid_name(name: &str) -> bool {
     name.chars().count() <= MAX_NAME_CHARS && name.chars().all(is_allowed)
 }
 
-/// Replaces line breaks and other control characters, which could start a new line or control the terminal.
+/// Replaces line breaks and other invisible characters, which could start a new line or control the terminal.
 fn one_line(text: &str) -> String {
-    let is_unsafe = |letter: char| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
-    text.chars().map(|letter| if is_unsafe(letter) { ' ' } else { letter }).collect()
+    text.replace(is_invisible, " ")
 }
 
 /// Splits a text into front matter and body.

@@ -17,7 +17,7 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, OpenOptions, Permissions},
 };
-use memoir_core::lock;
+use memoir_core::{lock, reveal_on_one_line};
 use rustix::{
     fs::{Mode, OFlags, openat},
     io::Errno,
@@ -82,6 +82,13 @@ impl Workspace {
     /// Returns the project directory.
     pub fn project(&self) -> &Path {
         &self.roots[0].path
+    }
+
+    /// Returns how a path is shown to the user: relative to the project if possible, on one line.
+    pub(crate) fn show(&self, path: &ResolvedPath) -> String {
+        let relative = path.real.strip_prefix(self.project()).unwrap_or(&path.real);
+        let path = if relative.as_os_str().is_empty() { &path.real } else { relative };
+        reveal_on_one_line(&path.to_string_lossy()).into_owned()
     }
 
     /// Returns all directories, the project first.

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use memoir_core::{ExchangeId, Message, MessageBody, Visibility, escape_fence};
+use memoir_core::{ExchangeId, Message, MessageBody, Visibility, escape_fence, is_invisible};
 use memoir_models::{ChatMessage, ToolResult};
 
 use super::truncate;
@@ -131,7 +131,7 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
 /// Quotes a message from another person, with its author, so that the model does not take it for a message from the
 /// user.
 fn quote_author(author: &str, text: &str) -> String {
-    let text = escape_fence(&format!("{}: {text}", author.replace(char::is_control, " ")), "memory");
+    let text = escape_fence(&format!("{}: {text}", author.replace(is_invisible, " ")), "memory");
     format!("<memory>\n{text}\n</memory>")
 }
 

@@ -4,10 +4,13 @@ use std::io::stdin;
 
 use async_trait::async_trait;
 use memoir_agent::{ApprovalAnswer, ApprovalPrompter, ApprovalRequest};
-use memoir_runtime::printable;
+use memoir_core::{reveal, reveal_on_one_line};
 
 use super::echo::EchoMode;
 use crate::{answer_view::terminal_style, question, screen::text_width};
+
+/// Begins each line of a command or another call.
+const MARK: &str = "| ";
 
 pub(super) struct TerminalPrompter;
 
@@ -16,18 +19,21 @@ impl ApprovalPrompter for TerminalPrompter {
     async fn ask(&self, request: &ApprovalRequest) -> ApprovalAnswer {
         // Discard input typed before the question. If this fails, invalid input only repeats the question.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
-        let preview = plain(request.preview.trim_end());
+        let preview = reveal(request.preview.trim_end());
         let is_diff = preview.starts_with("--- ");
         say!("\n{} needs your approval:", request.tool);
         if is_diff {
             anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {
-            anstream::print!("{}", memoir_markdown::wrap_prose(&preview, text_width()));
+            // The mark before each line shows that the line does not come from Memoir.
+            let width = text_width().saturating_sub(MARK.len());
+            for line in memoir_markdown::wrap_prose(&preview, width).lines() {
+                anstream::println!("{MARK}{line}");
+            }
         }
-        let always_option = request
-            .always_rule
-            .as_ref()
-            .map(|rule| format!(", or a to always allow {} in this project", plain(&rule.to_string())));
+        let always_option = request.always_rule.as_ref().map(|rule| {
+            format!(", or a to always allow {} in this project", reveal_on_one_line(&rule.to_string()))
+        });
         loop {
             let _echo = EchoMode::on();
             let text = format!("Allow? y or n{}: ", always_option.as_deref().unwrap_or_default());
@@ -41,13 +47,4 @@ impl ApprovalPrompter for TerminalPrompter {
             }
         }
     }
-}
-
-/// Replaces bidirectional control characters, which could make a preview look different from what would run.
-fn plain(preview: &str) -> String {
-    let is_bidi_control = |letter: char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    printable(preview)
-        .chars()
-        .map(|letter| if is_bidi_control(letter) { '\u{fffd}' } else { letter })
-        .collect()
 }

@@ -251,12 +251,7 @@ fn the_user_is_shown_the_exact_command_and_asked() {
         terminal.wait_for(then);
         terminal.wait_for_prompt();
     };
-    ask(
-        "one please",
-        "execute_bash needs your approval:\r\necho one > one.txt".replace('\r', "").as_str(),
-        "n",
-        "First.",
-    );
+    ask("one please", "execute_bash needs your approval:\n| echo one > one.txt", "n", "First.");
     assert!(!home.workspace().join("one.txt").exists());
     ask("two please", "a to always allow execute_bash(=touch two.txt) in this project", "a", "Second.");
     fs::remove_file(home.workspace().join("two.txt")).unwrap();

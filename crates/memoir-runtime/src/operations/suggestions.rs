@@ -6,7 +6,9 @@ use memoir_recall::RecallSettings;
 use memoir_store::{ConversationList, StoreError};
 use serde::Serialize;
 
-use crate::{personas, printable::printable, runtime::Runtime};
+use memoir_core::printable;
+
+use crate::{personas, runtime::Runtime};
 
 const CONVERSATION_LIMIT: u32 = 20;
 

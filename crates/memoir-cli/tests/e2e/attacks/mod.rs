@@ -1,6 +1,7 @@
 //! Attacks that do not work. Each test performs one through the real binary.
 
 mod commands;
+mod display;
 mod files;
 mod memory;
 mod network;

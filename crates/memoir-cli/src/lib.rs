@@ -44,8 +44,8 @@ pub use commands::all as slash_commands;
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == memoir_tools::CONFINE_ARGUMENT) {
-        // This process replaces itself with a sandboxed command, which must happen before any thread starts.
-        return report(&Failure::from(memoir_tools::exec_confined(words)));
+        // This process confines a command, which must happen before any thread starts.
+        return memoir_tools::run_confined(words).unwrap_or_else(|error| report(&Failure::from(error)));
     }
     let args = args::Args::parse();
     // The environment contains API keys. Other processes of the user, including commands run by a model, must not

@@ -10,15 +10,24 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, ToolContext, ToolError, ToolOutput,
     output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
-    sandbox::{CommandEnd, CommandOutput},
+    sandbox::{CommandEnd, CommandOutput, Program},
+    tool::object,
 };
 
 const DEFAULT_SECONDS: u64 = 30;
 const MAX_SECONDS: u64 = 300;
 
-/// Returns the JSON schema of the `timeout` argument.
-pub(crate) fn timeout_property() -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "description": "Time limit in seconds; 30 by default."})
+/// What a command with access to the network can reach.
+const ANY_ADDRESS: &str = "any address";
+
+/// Returns the JSON schema of the arguments: `name`, which has a description, and the options.
+pub(crate) fn parameters(name: &str, description: &str) -> Value {
+    let properties = json!({
+        name: {"type": "string", "description": description},
+        "timeout": {"type": "integer", "minimum": 1, "maximum": MAX_SECONDS, "description": "Time limit in seconds; 30 by default."},
+        "network": {"type": "boolean", "description": "Let it use the network, for which the user is asked. By default it cannot open connections."}
+    });
+    object(properties, &[name])
 }
 
 /// Returns the time limit in seconds, or an error if it is out of range.
@@ -33,22 +42,33 @@ fn check_timeout(seconds: Option<u64>) -> Result<u64, ToolError> {
 static NOTICE_SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Returns the plan of running a program.
-pub(crate) fn plan(program: String) -> Plan {
-    Plan::new(Access::Run(program.clone())).with_preview(program)
+pub(crate) fn plan(program: String, network: bool) -> Plan {
+    let mut plan = Plan::new(Access::Run(program.clone())).with_preview(program);
+    plan.accesses.extend(network.then(|| Access::Network(ANY_ADDRESS.into())));
+    plan
 }
 
-/// Runs a program with an interpreter and reports its output. The program follows the interpreter's `options`.
-pub(crate) async fn interpret(
-    interpreter: &str,
-    options: &[&str],
-    program: &str,
-    timeout: Option<u64>,
+/// How to run a program.
+pub(crate) struct RunOptions {
+    /// Time limit in seconds.
+    pub(crate) timeout: Option<u64>,
+    /// Whether it may use the network.
+    pub(crate) network: bool,
+}
+
+/// Runs a program with an interpreter and reports its output. The program follows the interpreter's `arguments`.
+pub(crate) async fn interpret<'a>(
+    interpreter: &'a str,
+    mut arguments: Vec<&'a str>,
+    program: &'a str,
+    options: RunOptions,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
-    let seconds = check_timeout(timeout)?;
-    let timeout = Duration::from_secs(seconds);
-    let arguments = [options, &[program]].concat();
-    let output = context.sandbox.run(&context.workspace, interpreter, &arguments, timeout).await?;
+    let seconds = check_timeout(options.timeout)?;
+    arguments.push(program);
+    let (network, timeout) = (options.network, Duration::from_secs(seconds));
+    let program = Program { name: interpreter, arguments, network, timeout };
+    let output = context.sandbox.run(&context.workspace, &program).await?;
     Ok(describe_output(&output, seconds, context))
 }
 

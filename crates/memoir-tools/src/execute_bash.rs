@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    execute::{interpret, plan, timeout_property},
-    tool::{object, parse},
+    execute::{RunOptions, interpret, parameters, plan},
+    tool::parse,
 };
 
 #[derive(Deserialize)]
@@ -16,6 +16,8 @@ use crate::{
 struct ToolArguments {
     command: String,
     timeout: Option<u64>,
+    #[serde(default)]
+    network: bool,
 }
 
 pub(crate) struct ExecuteBash;
@@ -27,30 +29,26 @@ impl Tool for ExecuteBash {
             "execute_bash",
             "Run a command with bash in the workspace. It can write only to the workspace and the temporary directory, \
              and its environment contains no API keys. Processes that it leaves running are killed when it ends.",
-            object(
-                json!({
-                    "command": {"type": "string", "description": "Command to run."},
-                    "timeout": timeout_property()
-                }),
-                &["command"],
-            ),
+            parameters("command", "Command to run."),
         )
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let ToolArguments { command, .. } = parse(arguments)?;
-        Ok(plan(command))
+        let ToolArguments { command, network, .. } = parse(arguments)?;
+        Ok(plan(command, network))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let ToolArguments { command, timeout } = parse(&arguments)?;
-        interpret("bash", &["-c"], &command, timeout, context).await
+        let ToolArguments { command, timeout, network } = parse(&arguments)?;
+        interpret("bash", vec!["-c"], &command, RunOptions { timeout, network }, context).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

@@ -6,12 +6,12 @@
 use async_trait::async_trait;
 use memoir_core::ToolSpec;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Plan, Tool, ToolContext, ToolError, ToolOutput,
-    execute::{interpret, plan, timeout_property},
-    tool::{object, parse},
+    execute::{RunOptions, interpret, parameters, plan},
+    tool::parse,
 };
 
 #[derive(Deserialize)]
@@ -19,6 +19,8 @@ use crate::{
 struct ToolArguments {
     code: String,
     timeout: Option<u64>,
+    #[serde(default)]
+    network: bool,
 }
 
 pub(crate) struct ExecutePython;
@@ -29,30 +31,26 @@ impl Tool for ExecutePython {
         ToolSpec::new(
             "execute_python",
             "Run a Python program in the workspace, with the same restrictions as execute_bash. Modules of the project are imported only if the program adds their directory to sys.path.",
-            object(
-                json!({
-                    "code": {"type": "string", "description": "Source code of the program."},
-                    "timeout": timeout_property()
-                }),
-                &["code"],
-            ),
+            parameters("code", "Source code of the program."),
         )
     }
 
     async fn plan(&self, arguments: &Value, _context: &ToolContext) -> Result<Plan, ToolError> {
-        let ToolArguments { code, .. } = parse(arguments)?;
-        Ok(plan(code))
+        let ToolArguments { code, network, .. } = parse(arguments)?;
+        Ok(plan(code, network))
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let ToolArguments { code, timeout } = parse(&arguments)?;
-        interpret("python3", &["-I", "-c"], &code, timeout, context).await
+        let ToolArguments { code, timeout, network } = parse(&arguments)?;
+        interpret("python3", vec!["-I", "-c"], &code, RunOptions { timeout, network }, context).await
     }
 }
 
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use serde_json::json;
 
     use super::*;
     use crate::testing::Bench;

@@ -6,6 +6,7 @@
 
 mod agent_summarizer;
 mod change;
+mod confine;
 mod context;
 mod core_memory;
 mod database_message;
@@ -31,7 +32,6 @@ mod file_read;
 mod file_stat;
 mod file_tree;
 mod file_write;
-mod landlock;
 mod list;
 mod output;
 mod paths;
@@ -51,17 +51,17 @@ mod walk;
 mod workspace;
 
 pub use agent_summarizer::Summarizer;
+pub use confine::{CONFINE_ARGUMENT, run_confined};
 pub use context::{DeniedPaths, ToolContext};
 pub use core_memory::{CoreMemoryEdit, edit_core_memory};
 pub use error::{DelegationError, ToolError, UnknownTool};
-pub use landlock::exec_confined;
 pub use list::ToolSet;
 pub use output::{MAX_TOOL_OUTPUT_BYTES, truncate_output};
 pub use plan::{Access, Plan};
 pub use process_tree::{kill_children, spawn_registered};
 pub use project_file::{ProjectFileError, read_project_file};
 pub use run_subagent::{Delegation, SubagentRunner};
-pub use sandbox::{CONFINE_ARGUMENT, Sandbox};
+pub use sandbox::Sandbox;
 pub use search_internet::{Search, SearchError};
 pub use skill::{Skill, Skills};
 pub use tool::{Tool, ToolOutput};

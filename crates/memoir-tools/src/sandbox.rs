@@ -1,9 +1,8 @@
 //! Runs commands in their own process group, without API keys in the environment, and confined by Landlock if the
 //! kernel supports it. When a command ends, all its children are killed.
 //!
-//! To confine a command, this program is started again with [`CONFINE_ARGUMENT`]; it confines itself and then executes
-//! the command. No code runs between fork and exec. The caller provides the path of the program, the environment and
-//! the directory for temporary files.
+//! To confine a command, this program is started again with [`CONFINE_ARGUMENT`]; see `confine.rs`. No code runs between
+//! fork and exec. The caller provides the path of the program, the environment and the directory for temporary files.
 
 use std::{
     io,
@@ -19,21 +18,28 @@ use tokio::{
 
 use crate::{
     ToolError, Variables, Workspace,
+    confine::{CONFINE_ARGUMENT, NETWORK, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
 };
-
-/// First argument with which this program confines itself and executes a command.
-pub const CONFINE_ARGUMENT: &str = "__confined";
 
 /// Settings for running commands.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
-    /// Path of this program, which confines itself and executes the command. Without it, commands run unconfined.
+    /// Path of this program, which confines commands. Without it, they run unconfined.
     pub helper: Option<PathBuf>,
     /// Environment variables of commands.
     pub variables: Variables,
     /// Directory outside the workspace that commands may write to.
     pub temp_dir: Option<PathBuf>,
+}
+
+/// A program to run.
+pub(crate) struct Program<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: Vec<&'a str>,
+    /// Whether it may use the network.
+    pub(crate) network: bool,
+    pub(crate) timeout: Duration,
 }
 
 pub(crate) struct CommandOutput {
@@ -60,17 +66,15 @@ impl Sandbox {
     pub(crate) async fn run(
         &self,
         workspace: &Workspace,
-        program: &str,
-        arguments: &[&str],
-        timeout: Duration,
+        program: &Program<'_>,
     ) -> Result<CommandOutput, ToolError> {
-        let failed = |error: io::Error| ToolError::Failed(format!("cannot run {program}: {error}"));
-        let mut command = self.command(workspace, program, arguments);
+        let failed = |error: io::Error| ToolError::Failed(format!("cannot run {}: {error}", program.name));
+        let mut command = self.command(workspace, program);
         command
             .current_dir(workspace.project())
             .env_clear()
             .envs(self.variables.get().iter().cloned())
-            .stdin(Stdio::null())
+            .stdin(if self.helper.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
@@ -81,8 +85,10 @@ impl Sandbox {
         let mut processes = ProcessTree::prepare().map_err(failed)?;
         let mut child = spawn_registered(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
         processes.leader = child.id();
+        // If this program ends for any reason, the pipe is closed, and the supervisor ends the command.
+        let _pipe = child.stdin.take();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let outcome = tokio::time::timeout(timeout, async {
+        let outcome = tokio::time::timeout(program.timeout, async {
             let (stdout, stderr, status) = tokio::join!(read_pipe(stdout), read_pipe(stderr), async {
                 let status = child.wait().await;
                 // Remaining processes would keep the pipes open.
@@ -104,25 +110,28 @@ impl Sandbox {
         }
     }
 
-    fn command(&self, workspace: &Workspace, program: &str, arguments: &[&str]) -> Command {
+    fn command(&self, workspace: &Workspace, program: &Program<'_>) -> Command {
         let Some(helper) = &self.helper else {
-            let mut command = Command::new(program);
-            command.args(arguments);
+            let mut command = Command::new(program.name);
+            command.args(&program.arguments);
             return command;
         };
         let mut command = Command::new(helper);
         command.arg(CONFINE_ARGUMENT);
+        if program.network {
+            command.arg(NETWORK);
+        }
         let directories = workspace.directories().map(Path::to_owned).chain(self.temp_dir.clone());
         directories.for_each(|directory| {
-            command.arg("--write").arg(directory);
+            command.arg(WRITE).arg(directory);
         });
-        command.arg("--").arg(program).args(arguments);
+        command.arg("--").arg(program.name).args(&program.arguments);
         command
     }
 
     /// Returns whether commands are confined.
     pub fn confines(&self) -> bool {
-        self.helper.is_some() && crate::landlock::is_supported()
+        self.helper.is_some() && crate::confine::is_supported()
     }
 }
 
@@ -155,7 +164,8 @@ mod tests {
 
     async fn run(bench: &Bench, script: &str, timeout: Duration) -> CommandOutput {
         let sandbox = Sandbox { variables: crate::testing::path(), ..Sandbox::default() };
-        sandbox.run(&bench.context.workspace, "bash", &["-c", script], timeout).await.unwrap()
+        let program = Program { name: "bash", arguments: vec!["-c", script], network: false, timeout };
+        sandbox.run(&bench.context.workspace, &program).await.unwrap()
     }
 
     /// Returns whether a process is running. A zombie that the runtime has not waited for yet does not count.

@@ -84,6 +84,8 @@ pub enum Verdict {
 pub struct ApprovalRequest {
     /// Name of the tool.
     pub tool: String,
+    /// Whether the call is a command that may use the network.
+    pub needs_network: bool,
     /// The exact command, or a diff of the change.
     pub preview: String,
     /// Rule that the answer "always" would add, if the call can be expressed as one.
@@ -220,6 +222,7 @@ impl Approvals {
         };
         let request = ApprovalRequest {
             tool: tool.to_owned(),
+            needs_network: matches!(plan.accesses[..], [Access::Run(_), Access::Network(_)]),
             preview: plan.preview.clone(),
             always_rule: Rule::for_call(tool, plan),
         };

@@ -21,7 +21,8 @@ impl ApprovalPrompter for TerminalPrompter {
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = reveal(request.preview.trim_end());
         let is_diff = preview.starts_with("--- ");
-        say!("\n{} needs your approval:", request.tool);
+        let network = if request.needs_network { " and access to the network" } else { "" };
+        say!("\n{} needs your approval{network}:", request.tool);
         if is_diff {
             anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {

@@ -1,10 +1,14 @@
 //! Commands that do something else than what the user was asked.
 
-use std::process::Command;
+use std::{net::TcpListener, path::Path, process::Command};
 
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, wait_until};
 use serde_json::json;
 
-use crate::{confinement::calls, home};
+use crate::{
+    confinement::{calls, has_landlock},
+    home,
+};
 
 #[test]
 fn python_does_not_import_modules_of_the_project() {
@@ -50,4 +54,109 @@ fn an_allowed_command_does_not_allow_options_that_write_or_run() {
     assert!(!work.join("pwned").exists());
     let harmless = calls(&home, "ask", &[command("git log --oneline -1 --stat")]);
     assert!(harmless[0].contains("first"), "{harmless:?}");
+}
+
+/// Returns whether the kernel confines signals and connections of commands: Linux 6.12 or newer, with Landlock.
+fn confines_everything() -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    has_landlock() && (numbers.next(), numbers.next()) >= (Some(6), Some(12))
+}
+
+#[test]
+fn a_command_cannot_end_memoir_or_outlive_it() {
+    let home = home();
+    if !confines_everything() {
+        return;
+    }
+    let survivor = "setsid setsid sh -c 'sleep 1; touch survived' >/dev/null 2>&1 &";
+    let memoir = "$(awk '{print $4}' /proc/$PPID/stat)";
+    for attack in [
+        format!("{survivor} kill -9 $PPID; kill -9 {memoir}; echo alive"),
+        format!("{survivor} kill -9 0; echo alive"),
+        format!("{survivor} setsid sh -c \"kill -9 $PPID {memoir}\"; echo alive"),
+        format!(
+            "{survivor} python3 -c 'import os, signal; os.kill(os.getppid(), 9)'; kill -STOP $PPID {memoir}; echo alive"
+        ),
+    ] {
+        // The turn ends normally, whatever happens to the command.
+        calls(&home, "full", &[("execute_bash", json!({"command": attack}))]);
+    }
+    let alive = format!("kill -9 $PPID; kill -9 {memoir}; echo alive");
+    let results = calls(&home, "full", &[("execute_bash", json!({"command": alive}))]);
+    assert!(results[0].starts_with("alive\n"), "{results:?}");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(!home.workspace().join("survived").exists());
+}
+
+#[test]
+fn a_command_ends_when_memoir_is_killed() {
+    let home = home();
+    let command = "setsid setsid sh -c 'echo $$ > pid; sleep 300' & sleep 300";
+    let provider =
+        ScriptedProvider::start([Reply::tool_call("c1", "execute_bash", &json!({"command": command}))]);
+    let mut memoir = home.memoir(["-p", "go", "--approval", "full"]).provider(&provider).spawn();
+    let pid = home.workspace().join("pid");
+    wait_until("the command runs", || std::fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')));
+    memoir.kill().unwrap();
+    memoir.wait().unwrap();
+    let process = format!("/proc/{}", std::fs::read_to_string(pid).unwrap().trim());
+    wait_until("the command has ended", || !Path::new(&process).exists());
+}
+
+#[test]
+fn a_command_connects_to_nothing_without_approval() {
+    let home = home();
+    if !confines_everything() {
+        return;
+    }
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
+    let port = server.local_addr().unwrap().port();
+    home.write_config("[approval]\nallow = [\"execute_bash(bash)\"]\n");
+    let python = format!("import socket; socket.create_connection(('127.0.0.1', {port})); print('open')");
+    let listen = "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); print('open')";
+    let attempts = [
+        ("execute_bash", json!({"command": format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo open")})),
+        (
+            "execute_bash",
+            json!({"command": format!("setsid bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo open'")}),
+        ),
+        ("execute_python", json!({"code": python})),
+        ("execute_python", json!({"code": listen})),
+        ("execute_python", json!({"code": python, "network": false})),
+    ];
+    for (attempt, result) in attempts.iter().zip(calls(&home, "full", &attempts)) {
+        assert!(!result.starts_with("open"), "{attempt:?}: {result}");
+    }
+    assert!(server.accept().is_err(), "nothing has connected");
+    let command = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
+    let refused = calls(&home, "ask", &[("execute_bash", json!({"command": command, "network": true}))]);
+    assert!(
+        refused[0].contains("the user cannot be asked"),
+        "a rule for a command is not one for the network: {refused:?}"
+    );
+    assert!(server.accept().is_err(), "nothing has connected");
+    let allowed = calls(&home, "full", &[("execute_python", json!({"code": python, "network": true}))]);
+    assert_eq!(allowed, ["open\n"]);
+}
+
+#[test]
+fn the_question_says_that_a_command_wants_the_network() {
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c1", "execute_bash", &json!({"command": "true", "network": true})),
+        Reply::text("Done."),
+    ]);
+    let mut terminal = Terminal::open(&home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
+    terminal.wait_for_prompt();
+    terminal.submit("go");
+    let screen = terminal
+        .wait_for("execute_bash needs your approval and access to the network:\n| true\nAllow? y or n: ");
+    assert!(!screen.contains("always"), "{screen}");
+    terminal.type_keys("n\r");
+    terminal.wait_for("Done.");
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
 }

@@ -165,7 +165,8 @@ impl CallContext<'_> {
         let project = agent.workspace.project();
         let mut about_to_ask = || observer(TurnEvent::ApprovalRequested);
         let plan = &prepared.plan;
-        if let Some(rule) = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await? {
+        let permission = state.approvals.decide(&call.name, plan, project, &mut about_to_ask).await?;
+        if let Some(rule) = permission.new_rule {
             let (effect, rule, scope) = (rule.effect.as_str(), rule.to_string(), project.to_string_lossy());
             let result = agent.store.add_approval_rule(effect, &rule, &scope, agent.clock.now()).await;
             if let Err(error) = result {
@@ -174,7 +175,10 @@ impl CallContext<'_> {
         }
         // The effects may have changed while the user was asked.
         match self.plan(call).await {
-            Ok(current) if current.plan == *plan => Ok(current),
+            Ok(mut current) if current.plan == *plan => {
+                current.context.sandbox.is_approved = permission.is_from_user;
+                Ok(current)
+            }
             _ => Err(Refusal::Changed),
         }
     }

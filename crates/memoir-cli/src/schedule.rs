@@ -7,6 +7,7 @@ use memoir_runtime::{
     Failure, FailureKind,
     operations::tasks::{self, AddTask, InboxFilter, RunReport, TaskRuns},
     printable,
+    scope::find_project,
     tasks::TaskEngine,
 };
 use memoir_store::Schedules;
@@ -27,7 +28,8 @@ pub(crate) async fn run(
     let (store, zone): (&dyn Schedules, _) = (engine.store.as_ref(), &engine.zone);
     match command {
         ScheduleCommand::Add(task) => {
-            let state = tasks::add(&request(*task, directory), store, zone, SystemClock.now()).await?;
+            let state =
+                tasks::add(&request(*task, engine, directory), store, zone, SystemClock.now()).await?;
             let due = state.next_due.map(|due| due.format_minute(zone)).unwrap_or_default();
             print(&format!(
                 "{} is due on {due}. It runs while a REPL is open or `memoir daemon` is running.",
@@ -64,7 +66,8 @@ pub(crate) async fn run(
     }
 }
 
-fn request(task: TaskArgs, directory: &Path) -> AddTask {
+fn request(task: TaskArgs, engine: &TaskEngine, directory: &Path) -> AddTask {
+    let directory = task.dir.as_deref().unwrap_or(directory);
     AddTask {
         name: task.name,
         prompt: task.prompt.join(" "),
@@ -77,7 +80,7 @@ fn request(task: TaskArgs, directory: &Path) -> AddTask {
         timeout_seconds: task.timeout,
         history: task.history,
         budget_usd: task.budget,
-        directory: task.dir.unwrap_or_else(|| directory.to_owned()),
+        directory: find_project(directory, engine.models.environment.user_home()),
     }
 }
 

@@ -1,20 +1,20 @@
 //! Sets up recall with the embedding model, the project and the settings.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use memoir_core::{SystemClock, TimeZone};
 use memoir_embed::LocalReader;
 use memoir_recall::Recall;
 use memoir_store::Store;
 
-use crate::{failure::Failure, models::Models, scope, settings};
+use crate::{failure::Failure, models::Models, settings};
 
 /// Returns recall for the project of `directory`, with the configured settings and embedding model.
 pub async fn connect_recall(
     store: Arc<dyn Store>,
     models: &Models,
     zone: &TimeZone,
-    directory: Option<&Path>,
+    scope: Option<String>,
     notices: &mut Vec<String>,
 ) -> Result<Recall, Failure> {
     let settings = settings::read(&models.config, "rag", store.as_ref(), notices).await?;
@@ -22,6 +22,6 @@ pub async fn connect_recall(
     let mut recall = Recall::new(store, embedder, Arc::new(SystemClock), zone.clone());
     recall.reader = Some(Arc::new(LocalReader));
     recall.settings = settings;
-    recall.scope = directory.map(|directory| scope::find_project(directory).to_string_lossy().into_owned());
+    recall.scope = scope;
     Ok(recall)
 }

@@ -65,7 +65,7 @@ impl Runtime {
     /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
         let RuntimeOptions { home, environment, directory, persistence, prompt } = options;
-        let project = scope::find_project(&directory);
+        let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
             Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
             Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,
@@ -129,6 +129,11 @@ impl Runtime {
         &self.0.project
     }
 
+    /// Returns the scope of the conversations in a directory.
+    pub fn find_scope(&self, directory: &Path) -> String {
+        scope::find_scope(directory, self.models().environment.user_home())
+    }
+
     /// Returns the scope of new conversations: the project, or [`demo::SCOPE`].
     pub fn scope(&self) -> String {
         match self.persistence() {
@@ -149,16 +154,8 @@ impl Runtime {
 
     /// Returns recall set up for this project. Adds a notice if a feature is unavailable.
     pub async fn recall(&self, notices: &mut Vec<String>) -> Result<Recall, Failure> {
-        let mut recall = connect_recall(
-            Arc::clone(self.store()),
-            self.models(),
-            self.zone(),
-            Some(self.directory()),
-            notices,
-        )
-        .await?;
-        recall.scope = Some(self.scope());
-        Ok(recall)
+        connect_recall(Arc::clone(self.store()), self.models(), self.zone(), Some(self.scope()), notices)
+            .await
     }
 
     /// Returns the settings of the workers. Adds a notice for each stored setting that is ignored.

@@ -2,17 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-/// Returns the root of the Git repository that contains `directory`, or `directory` itself.
-pub fn find_project(directory: &Path) -> PathBuf {
+/// Returns the root of the Git repository that contains `directory`, or `directory` itself. A repository that contains
+/// the user's home does not count: tools would otherwise have access to all of it.
+pub fn find_project(directory: &Path, user_home: Option<&Path>) -> PathBuf {
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-    let root = directory.ancestors().find(|ancestor| ancestor.join(".git").exists()).map(Path::to_owned);
+    let user_home = user_home.and_then(|home| home.canonicalize().ok());
+    let is_root = |ancestor: &&Path| {
+        ancestor.join(".git").exists() && !user_home.as_ref().is_some_and(|home| home.starts_with(ancestor))
+    };
+    let root = directory.ancestors().find(is_root).map(Path::to_owned);
     root.unwrap_or(directory)
 }
 
 /// Returns the scope of conversations in `directory`: the path of its project. A directory that no longer exists is its own
 /// project, because its conversations are stored under that path.
-pub fn find_scope(directory: &Path) -> String {
-    let project = if directory.is_dir() { find_project(directory) } else { directory.to_owned() };
+pub fn find_scope(directory: &Path, user_home: Option<&Path>) -> String {
+    let project = if directory.is_dir() { find_project(directory, user_home) } else { directory.to_owned() };
     project.to_string_lossy().into_owned()
 }
 
@@ -31,7 +36,12 @@ mod tests {
         fs::create_dir_all(root.join("repo/.git")).unwrap();
         fs::create_dir_all(root.join("repo/src/deep")).unwrap();
         fs::create_dir_all(root.join("plain/inner")).unwrap();
-        assert_eq!(find_project(&root.join("repo/src/deep")), root.join("repo"));
-        assert_eq!(find_project(&root.join("plain/inner")), root.join("plain/inner"));
+        assert_eq!(find_project(&root.join("repo/src/deep"), None), root.join("repo"));
+        assert_eq!(find_project(&root.join("plain/inner"), None), root.join("plain/inner"));
+        for home in ["repo", "repo/src"] {
+            let (home, deep) = (root.join(home), root.join("repo/src/deep"));
+            assert_eq!(find_project(&deep, Some(&home)), deep, "the repository contains the home");
+        }
+        assert_eq!(find_project(&root.join("repo/src"), Some(&root)), root.join("repo"));
     }
 }

@@ -58,8 +58,14 @@ impl TaskEngine {
         let model = self.models.connect(&mut choice).await?;
         let mut notices = Vec::new();
         let models = &self.models;
-        let recall =
-            connect_recall(self.store.clone(), models, &self.zone, Some(&project), &mut notices).await?;
+        let recall = connect_recall(
+            self.store.clone(),
+            models,
+            &self.zone,
+            Some(task.definition.scope.clone()),
+            &mut notices,
+        )
+        .await?;
         let (agent, mut state) =
             tools::create_agent(self.store.clone(), model, recall, (&project, &[]), models)?;
         state.context = settings::read(&models.config, "context", self.store.as_ref(), &mut notices).await?;

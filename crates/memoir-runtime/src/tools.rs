@@ -45,6 +45,7 @@ fn create_sandbox(models: &Models) -> Sandbox {
         helper: environment.program().map(Path::to_owned),
         variables: Variables::without_keys(environment.variables(), models.config.key_variables()),
         temp_dir: Some(environment.temporary().to_owned()),
+        is_approved: false,
     }
 }
 

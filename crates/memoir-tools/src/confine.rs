@@ -15,17 +15,23 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope,
 };
-use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal, setsid};
+use rustix::{
+    fs::{StatVfsMountFlags, statvfs},
+    mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount},
+    process::{Signal, getegid, geteuid, getpid, kill_process, set_parent_process_death_signal, setsid},
+    thread::{UnshareFlags, unshare_unsafe},
+};
 
 use crate::process_tree::{Leader, ProcessTree};
 
 /// First argument with which this program supervises a command.
 pub const CONFINE_ARGUMENT: &str = "__confined";
 
-/// Further arguments: execute the command instead of supervising it, let it use the network, let it write to a
-/// directory.
+/// Further arguments: execute the command instead of supervising it, let it use the network, make a path read-only, let
+/// it write to a directory.
 const EXECUTE: &str = "--execute";
 pub(crate) const NETWORK: &str = "--network";
+pub(crate) const PROTECT: &str = "--protect";
 pub(crate) const WRITE: &str = "--write";
 
 /// This program.
@@ -50,7 +56,7 @@ pub(crate) fn is_supported() -> bool {
 }
 
 /// Runs a command in confinement. The arguments follow [`CONFINE_ARGUMENT`]:
-/// `[--network] --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
+/// `[--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
 ///
 /// # Errors
 ///
@@ -111,6 +117,10 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
 /// Confines this process and replaces it with the command. Returns only on failure.
 fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error {
     let network = arguments.next_if(|argument| argument == NETWORK).is_some();
+    let mut protected: Vec<PathBuf> = Vec::new();
+    while arguments.next_if(|argument| argument == PROTECT).is_some() {
+        protected.extend(arguments.next().map(PathBuf::from));
+    }
     let mut directories: Vec<PathBuf> = Vec::new();
     while arguments.next_if(|argument| argument == WRITE).is_some() {
         directories.extend(arguments.next().map(PathBuf::from));
@@ -127,6 +137,12 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
+    // Where namespaces are not available, only tools protect these paths.
+    if !protected.is_empty()
+        && let Err(error) = make_read_only(&protected)
+    {
+        tracing::debug!(%error, "commands can change protected paths");
+    }
     // Without Landlock the command runs unconfined; the parent process has told the user.
     if is_supported()
         && let Err(error) = confine(&directories, network)
@@ -134,6 +150,41 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
         return io::Error::other(error);
     }
     Command::new(program).args(arguments).exec()
+}
+
+/// Makes paths read-only for this process and its children, with mounts that only they see. Landlock then keeps the
+/// command from changing the mounts. This process must have one thread only.
+fn make_read_only(paths: &[PathBuf]) -> io::Result<()> {
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    // SAFETY: only `UnshareFlags::FILES` is unsafe, which is not used.
+    #[expect(unsafe_code, reason = "rustix marks all uses of unshare as unsafe")]
+    unsafe {
+        unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?
+    };
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    for path in paths {
+        mount_bind_recursive(path, path)?;
+        // The mount may not lose the restrictions of the one that it covers.
+        let mut flags = MountFlags::BIND | MountFlags::RDONLY;
+        let covered = statvfs(path)?.f_flag;
+        for (restriction, flag) in [
+            (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+            (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+            (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+            (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+            (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+            (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+        ] {
+            if covered.contains(restriction) {
+                flags |= flag;
+            }
+        }
+        mount_remount(path, flags, "")?;
+    }
+    Ok(())
 }
 
 fn confine(directories: &[PathBuf], network: bool) -> Result<(), RulesetError> {

@@ -18,8 +18,9 @@ use tokio::{
 
 use crate::{
     ToolError, Variables, Workspace,
-    confine::{CONFINE_ARGUMENT, NETWORK, WRITE},
+    confine::{CONFINE_ARGUMENT, NETWORK, PROTECT, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
+    protected::find_protected,
 };
 
 /// Settings for running commands.
@@ -31,6 +32,8 @@ pub struct Sandbox {
     pub variables: Variables,
     /// Directory outside the workspace that commands may write to.
     pub temp_dir: Option<PathBuf>,
+    /// Whether the user has approved the command, which may therefore change protected paths.
+    pub is_approved: bool,
 }
 
 /// A program to run.
@@ -120,6 +123,11 @@ impl Sandbox {
         command.arg(CONFINE_ARGUMENT);
         if program.network {
             command.arg(NETWORK);
+        }
+        if !self.is_approved {
+            workspace.directories().flat_map(find_protected).for_each(|path| {
+                command.arg(PROTECT).arg(path);
+            });
         }
         let directories = workspace.directories().map(Path::to_owned).chain(self.temp_dir.clone());
         directories.for_each(|directory| {

@@ -17,7 +17,7 @@ use std::{
 use async_trait::async_trait;
 use globset::GlobSetBuilder;
 use memoir_core::lock;
-use memoir_tools::{Access, DeniedPaths, Plan};
+use memoir_tools::{Access, DeniedPaths, Plan, is_protected};
 use serde::Serialize;
 
 pub(crate) use refusal::Refusal;
@@ -75,6 +75,8 @@ pub enum Verdict {
     Allowed,
     /// The user must be asked.
     Ask,
+    /// The user must be asked, whatever the mode and the rules allow.
+    AskEachTime,
     /// The call may not run, for this reason.
     Denied(String),
 }
@@ -129,6 +131,20 @@ pub struct ApprovalPolicy {
     pub protected: Vec<PathBuf>,
 }
 
+/// Permission to run a call.
+#[derive(Debug)]
+pub(crate) struct Permission {
+    /// Whether the user was asked about this very call.
+    pub(crate) is_from_user: bool,
+    /// Rule that the user has added, to be stored.
+    pub(crate) new_rule: Option<Rule>,
+}
+
+/// Returns a path relative to the project if it is in it.
+fn relative<'a>(path: &'a Path, project: &Path) -> &'a Path {
+    path.strip_prefix(project).unwrap_or(path)
+}
+
 impl ApprovalPolicy {
     /// Returns the paths that rules deny to a tool, or `None` if there are no such rules.
     pub(crate) fn denied_paths(&self, tool: &str, project: &Path) -> Option<DeniedPaths> {
@@ -151,7 +167,7 @@ impl ApprovalPolicy {
     pub fn judge(&self, tool: &str, plan: &Plan, project: &Path) -> Verdict {
         let relative_path = |access: &Access| match access {
             Access::Read(path) | Access::ReadOutside(path) | Access::Write(path) => {
-                path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
+                relative(path, project).to_string_lossy().into_owned()
             }
             _ => String::new(),
         };
@@ -163,23 +179,27 @@ impl ApprovalPolicy {
                 return Verdict::Denied(format!("the rule `deny {rule}` forbids it"));
             }
         }
-        let is_protected = |access: &Access| match access {
+        let is_own = |access: &Access| match access {
             Access::Write(path) => self
                 .protected
                 .iter()
                 .any(|directory| path.starts_with(directory) || directory.starts_with(path)),
             _ => false,
         };
-        if plan.accesses.iter().any(is_protected) {
+        if plan.accesses.iter().any(is_own) {
             return Verdict::Denied("tools cannot change Memoir's own directories".into());
         }
+        let needs_question =
+            |access: &Access| matches!(access, Access::Write(path) if is_protected(relative(path, project)));
         let mut verdict = Verdict::Allowed;
         for access in &plan.accesses {
             match self.mode.judge(access) {
+                Verdict::Allowed | Verdict::Ask if needs_question(access) => verdict = Verdict::AskEachTime,
                 Verdict::Allowed => {}
                 Verdict::Ask
                     if self.rules.iter().any(|rule| rule.allows(tool, access, &relative_path(access))) => {}
-                Verdict::Ask => verdict = Verdict::Ask,
+                Verdict::Ask if verdict == Verdict::Allowed => verdict = Verdict::Ask,
+                Verdict::Ask | Verdict::AskEachTime => {}
                 denied @ Verdict::Denied(_) => return denied,
             }
         }
@@ -204,37 +224,38 @@ impl Approvals {
     }
 
     /// Decides whether a call may run, and asks the user if necessary, after calling `about_to_ask`. If the user
-    /// answers "always", adds the rule to the policy and returns it so that the caller can store it.
+    /// answers "always", adds the rule to the policy.
     pub(crate) async fn decide(
         &self,
         tool: &str,
         plan: &Plan,
         project: &Path,
         about_to_ask: &mut (dyn FnMut() + Send),
-    ) -> Result<Option<Rule>, Refusal> {
-        match self.policy().judge(tool, plan, project) {
-            Verdict::Allowed => return Ok(None),
+    ) -> Result<Permission, Refusal> {
+        let is_asked_each_time = match self.policy().judge(tool, plan, project) {
+            Verdict::Allowed => return Ok(Permission { is_from_user: false, new_rule: None }),
             Verdict::Denied(reason) => return Err(Refusal::Denied(reason)),
-            Verdict::Ask => {}
-        }
+            Verdict::Ask => false,
+            Verdict::AskEachTime => true,
+        };
         let Some(prompter) = &self.prompter else {
-            return Err(Refusal::CannotAsk);
+            return Err(if is_asked_each_time { Refusal::CannotAskEachTime } else { Refusal::CannotAsk });
         };
         let request = ApprovalRequest {
             tool: tool.to_owned(),
             needs_network: matches!(plan.accesses[..], [Access::Run(_), Access::Network(_)]),
             preview: plan.preview.clone(),
-            always_rule: Rule::for_call(tool, plan),
+            always_rule: Rule::for_call(tool, plan).filter(|_| !is_asked_each_time),
         };
         about_to_ask();
         match prompter.ask(&request).await {
-            ApprovalAnswer::Yes => Ok(None),
+            ApprovalAnswer::Yes => Ok(Permission { is_from_user: true, new_rule: None }),
             ApprovalAnswer::No => Err(Refusal::DeniedByUser),
             ApprovalAnswer::Always => {
                 if let Some(rule) = &request.always_rule {
                     lock(&self.policy).rules.push(rule.clone());
                 }
-                Ok(request.always_rule)
+                Ok(Permission { is_from_user: true, new_rule: request.always_rule })
             }
         }
     }
@@ -268,6 +289,7 @@ mod tests {
             Access::Run("ls".into()),
             Access::Network("x".into()),
             Access::Memory,
+            Access::Write("/w/.git/config".into()),
         ];
         let verdicts = |mode| {
             accesses
@@ -275,11 +297,12 @@ mod tests {
                 .map(|access| match judge(mode, &[], access.clone()) {
                     Verdict::Allowed => 'a',
                     Verdict::Ask => '?',
+                    Verdict::AskEachTime => '!',
                     Verdict::Denied(_) => 'd',
                 })
                 .collect::<String>()
         };
-        assert_eq!(ApprovalMode::ALL.map(verdicts), ["a?dd?a", "a????a", "a?a??a", "aaaaaa"]);
+        assert_eq!(ApprovalMode::ALL.map(verdicts), ["a?dd?ad", "a????a!", "a?a??a!", "aaaaaa!"]);
     }
 
     #[test]

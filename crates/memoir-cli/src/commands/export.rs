@@ -43,7 +43,7 @@ impl RunCommand for Arguments {
             scope: None,
             output: file.map(|file| expand_home(file)),
         };
-        export::run(&arguments, app.session.store(), app.session.runtime.zone()).await?;
+        export::run(&arguments, &app.session.runtime).await?;
         Ok(Next::Prompt)
     }
 }

@@ -54,9 +54,8 @@ impl RunCommand for Arguments {
 
 fn context(app: &App) -> MemoryContext<'_> {
     MemoryContext {
-        store: app.session.store(),
+        runtime: &app.session.runtime,
         recall: app.session.recall(),
-        home: app.session.runtime.home(),
         conversation: app.session.conversation(),
         command: "/memory",
     }

@@ -15,6 +15,13 @@ pub(super) async fn banner(app: &mut App) {
         app.session.choice.name,
         app.session.choice.reason
     );
+    let workspace = app.session.agent.workspace.project();
+    if app.session.runtime.directory().canonicalize().is_ok_and(|directory| directory != workspace) {
+        say!(
+            "Workspace: {}, the repository that contains this directory.",
+            printable(&workspace.to_string_lossy())
+        );
+    }
     print_notices(&mem::take(&mut app.session.notices));
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => say!("Incognito: memory is neither read nor written."),

@@ -19,7 +19,8 @@ pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Res
     let (store, zone) = (runtime.store().as_ref(), runtime.zone());
     match command {
         ConversationsCommand::List { matching, scope, limit, json } => {
-            let request = ConversationsRequest { matching, project: scope, limit };
+            let scope = scope.map(|directory| runtime.find_scope(&directory));
+            let request = ConversationsRequest { matching, scope, limit };
             let report = conversations::list(&request, store).await?;
             print_report(&report, json, |report| render::conversations::list(report, zone))
         }

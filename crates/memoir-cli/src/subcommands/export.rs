@@ -2,26 +2,22 @@
 
 use std::io::{self, IsTerminal as _, Write, stdout};
 
-use memoir_core::{ConversationId, TimeZone};
+use memoir_core::ConversationId;
 use memoir_runtime::{
-    Failure,
+    Failure, Runtime,
     operations::export::{self, ExportRequest},
     printable,
 };
-use memoir_store::{Conversations, Exchanges, Imports};
 
 use crate::{args::ExportArgs, progress::ProgressBars, render::pluralize};
 
 /// Exports conversations to a file, or to stdout if no file is given.
-pub(crate) async fn run(
-    arguments: &ExportArgs,
-    store: &(impl Conversations + Exchanges + Imports + ?Sized),
-    zone: &TimeZone,
-) -> Result<(), Failure> {
+pub(crate) async fn run(arguments: &ExportArgs, runtime: &Runtime) -> Result<(), Failure> {
+    let (store, zone) = (runtime.store().as_ref(), runtime.zone());
     let request = ExportRequest {
         format: arguments.format,
         conversation: arguments.conversation.map(ConversationId::new),
-        project: arguments.scope.clone(),
+        scope: arguments.scope.as_ref().map(|directory| runtime.find_scope(directory)),
     };
     let mut bars = ProgressBars::default();
     let mut progress = |progress| bars.show(progress);

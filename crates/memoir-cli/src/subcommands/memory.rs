@@ -5,9 +5,8 @@ use std::path::Path;
 use memoir_core::{Clock as _, ConversationId, CoreEntry, ExchangeId, Mark, MessageId, SystemClock};
 use memoir_recall::Recall;
 use memoir_runtime::{
-    Failure,
+    Failure, Runtime,
     files::write_private,
-    home::Home,
     operations::{
         conversations,
         core_memory::{self, CoreEditRequest},
@@ -26,23 +25,26 @@ use crate::{
 };
 
 pub(crate) struct MemoryContext<'a> {
-    /// The whole store. Operations ask for the traits that they need.
-    pub(crate) store: &'a dyn Store,
+    pub(crate) runtime: &'a Runtime,
     pub(crate) recall: &'a Recall,
-    pub(crate) home: &'a Home,
     pub(crate) conversation: Option<ConversationId>,
     /// The command as the user types it: `memoir memory` or `/memory`.
     pub(crate) command: &'a str,
 }
 
 impl MemoryContext<'_> {
+    /// Returns the whole store. Operations ask for the traits that they need.
+    fn store(&self) -> &dyn Store {
+        self.runtime.store().as_ref()
+    }
+
     fn project(&self) -> &str {
         self.recall.scope.as_deref().unwrap_or_default()
     }
 }
 
 pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> Result<(), Failure> {
-    let (store, recall, now) = (context.store, context.recall, SystemClock.now());
+    let (store, recall, now) = (context.store(), context.recall, SystemClock.now());
     let request = |exchange, mark| MarkRequest { exchange: ExchangeId::new(exchange), mark };
     let report = match command {
         MemoryCommand::List { json } | MemoryCommand::Show { exchange: None, json } => {
@@ -54,7 +56,7 @@ pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> 
                 render::conversations::exchange(report, &recall.zone)
             });
         }
-        MemoryCommand::Search(arguments) => return search::run(arguments, recall).await,
+        MemoryCommand::Search(arguments) => return search::run(arguments, context.runtime, recall).await,
         MemoryCommand::Edit(arguments) => return edit(&arguments, context).await,
         MemoryCommand::Undo => {
             let report = core_memory::undo(context.project(), store, now).await?;
@@ -80,19 +82,19 @@ pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> 
 async fn list(json: bool, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let recall = context.recall;
     let request = MemoryRequest { project: context.project().to_owned(), conversation: context.conversation };
-    let report = memory::list(&request, context.store).await?;
+    let report = memory::list(&request, context.store()).await?;
     print_report(&report, json, |report| render::memory::list(report, &recall.zone))
 }
 
 /// Stops sending an instruction kept from earlier in the current conversation.
 pub(crate) async fn release(number: usize, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let request = ReleaseRequest { conversation: context.conversation, number };
-    let report = memory::release_instruction(&request, context.store, SystemClock.now()).await?;
+    let report = memory::release_instruction(&request, context.store(), SystemClock.now()).await?;
     print(&render::memory::release(&report))
 }
 
 async fn edit(arguments: &BlockArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
-    let (store, home) = (context.store, context.home);
+    let (store, home) = (context.store(), context.runtime.home());
     let current = core_memory::read(arguments.block, context.project(), store).await?;
     let text = match arguments.text.as_slice() {
         [] => edit_in_editor(&current, &home.data()).await?,
@@ -122,7 +124,7 @@ async fn edit_in_editor(entry: &CoreEntry, directory: &Path) -> Result<String, F
 /// Deletes memories after showing a preview and asking for confirmation.
 async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (dry_run, yes) = (arguments.dry_run, arguments.yes);
-    let preview = forgetting::preview(&forget_request(arguments), context.store, context.recall).await?;
+    let preview = forgetting::preview(&forget_request(arguments), context.store(), context.recall).await?;
     print(&render::forgetting::preview(&preview))?;
     if dry_run {
         return print("Nothing was changed.");
@@ -130,7 +132,8 @@ async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<()
     if !question::confirm("This cannot be undone. Delete it?", yes).await? {
         return Ok(());
     }
-    let report = forgetting::forget(&preview.target, context.store, context.recall, context.home).await?;
+    let report =
+        forgetting::forget(&preview.target, context.store(), context.recall, context.runtime.home()).await?;
     print(&render::forgetting::report(&report))
 }
 

@@ -51,7 +51,7 @@ pub(crate) async fn run_without_memory(
     options: &RuntimeOptions,
 ) -> Result<Option<Args>, Failure> {
     let RuntimeOptions { home, environment, .. } = options;
-    let project = find_project(&options.directory);
+    let project = find_project(&options.directory, environment.user_home());
     match &args.command {
         Some(Command::Completions { script }) => completions::run(*script)?,
         Some(Command::Daemon { print_unit: true }) => print_raw(&systemd_unit(environment)?)?,
@@ -70,16 +70,16 @@ pub(crate) async fn run_without_memory(
 pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failure> {
     let (store, zone, home) = (runtime.store().as_ref(), runtime.zone(), runtime.home());
     match command {
-        Command::Search(arguments) => search::run(arguments, &recall(runtime).await?).await,
+        Command::Search(arguments) => search::run(arguments, runtime, &recall(runtime).await?).await,
         Command::Conversations { command } => conversations::run(command.unwrap_or_default(), runtime).await,
         Command::Memory { command } => {
             let command = command.unwrap_or(MemoryCommand::List { json: false });
             let recall = recall(runtime).await?;
             let context =
-                MemoryContext { store, recall: &recall, home, conversation: None, command: "memoir memory" };
+                MemoryContext { runtime, recall: &recall, conversation: None, command: "memoir memory" };
             memory::run(command, &context).await
         }
-        Command::Export(arguments) => export::run(&arguments, store, zone).await,
+        Command::Export(arguments) => export::run(&arguments, runtime).await,
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => {
             let command = command.unwrap_or(ConfigCommand::List { json: false });

@@ -2,7 +2,7 @@
 
 use memoir_recall::Recall;
 use memoir_runtime::{
-    Failure,
+    Failure, Runtime,
     operations::search::{self, SearchRequest},
 };
 
@@ -11,11 +11,11 @@ use crate::{
     render::{self, print_report},
 };
 
-pub(super) async fn run(arguments: SearchArgs, recall: &Recall) -> Result<(), Failure> {
+pub(super) async fn run(arguments: SearchArgs, runtime: &Runtime, recall: &Recall) -> Result<(), Failure> {
     let request = SearchRequest {
         query: arguments.query.join(" "),
         since: arguments.since,
-        project: arguments.scope,
+        scope: arguments.scope.map(|directory| runtime.find_scope(&directory)),
         limit: arguments.limit,
     };
     let report = search::search(&request, recall).await?;

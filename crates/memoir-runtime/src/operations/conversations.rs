@@ -1,20 +1,18 @@
 //! Listing conversations, and showing a conversation or an exchange.
 
-use std::path::PathBuf;
-
 use memoir_core::{Conversation, ConversationId, Exchange, ExchangeId, Message, Summary};
 use memoir_store::{ConversationList, Conversations, Digests, Exchanges, Summaries};
 use serde::{Deserialize, Serialize};
 
-use crate::{failure::Failure, scope::find_scope};
+use crate::failure::Failure;
 
 /// Selects the conversations to list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ConversationsRequest {
     /// Only list conversations whose title contains this text.
     pub matching: Option<String>,
-    /// Only list conversations of the project that contains this directory.
-    pub project: Option<PathBuf>,
+    /// Only list conversations of this project.
+    pub scope: Option<String>,
     /// Maximum number of conversations.
     pub limit: u32,
 }
@@ -68,7 +66,7 @@ pub async fn list(
     store: &(impl Conversations + ?Sized),
 ) -> Result<ConversationsReport, Failure> {
     let list = ConversationList {
-        scope: request.project.as_deref().map(find_scope),
+        scope: request.scope.clone(),
         matching: request.matching.clone(),
         limit: request.limit,
         ..ConversationList::default()

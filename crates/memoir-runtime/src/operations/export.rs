@@ -15,7 +15,7 @@ use super::{
     Progress, ProgressUnit,
     conversations::{self, ConversationReport},
 };
-use crate::{failure::Failure, files::Partial, printable, scope::find_scope};
+use crate::{failure::Failure, files::Partial, printable};
 
 /// Request to export conversations.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub struct ExportRequest {
     pub format: ExportFormat,
     /// Only export this conversation.
     pub conversation: Option<ConversationId>,
-    /// Only export conversations of the project that contains this directory. Ignored if `conversation` is set.
-    pub project: Option<PathBuf>,
+    /// Only export conversations of this project. Ignored if `conversation` is set.
+    pub scope: Option<String>,
 }
 
 /// Format of an export.
@@ -109,7 +109,7 @@ async fn select(
     if let Some(id) = request.conversation {
         return Ok(vec![conversations::find(id, store).await?]);
     }
-    let scope = request.project.as_deref().map(find_scope);
+    let scope = request.scope.clone();
     let list = ConversationList { scope, limit: u32::MAX, ..ConversationList::default() };
     let mut conversations = store.conversations(&list).await?;
     conversations.reverse();
@@ -212,8 +212,7 @@ mod tests {
     use super::*;
     use crate::operations::test_support::{NOW, TestStore, store_with};
 
-    const ALL: ExportRequest =
-        ExportRequest { format: ExportFormat::Jsonl, conversation: None, project: None };
+    const ALL: ExportRequest = ExportRequest { format: ExportFormat::Jsonl, conversation: None, scope: None };
 
     async fn lines(request: &ExportRequest, store: &TestStore) -> usize {
         let mut out = Vec::new();

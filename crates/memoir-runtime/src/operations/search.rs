@@ -1,14 +1,12 @@
 //! Searching memory, and previewing recall.
 
-use std::path::PathBuf;
-
 use memoir_agent::RecalledPassage;
 use memoir_core::{ConversationId, RecalledPassages, Recollection};
 use memoir_recall::{QueryKind, Recall};
 use memoir_store::Filter;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
 
-use crate::{dates, failure::Failure, scope::find_scope};
+use crate::{dates, failure::Failure};
 
 /// Request to search memory.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -17,8 +15,8 @@ pub struct SearchRequest {
     pub query: String,
     /// Only search messages from this day on, such as `2026-05-01`, `yesterday` or `last week`.
     pub since: Option<String>,
-    /// Only search messages of the project that contains this directory.
-    pub project: Option<PathBuf>,
+    /// Only search messages of this project.
+    pub scope: Option<String>,
     /// Maximum number of exchanges.
     pub limit: u16,
 }
@@ -75,7 +73,7 @@ impl From<Recollection> for SearchReport {
 /// Fails if the date is invalid. Problems during the search are reported as notices.
 pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchReport, Failure> {
     let since = dates::parse_since(request.since.as_deref(), recall)?;
-    let scope = request.project.as_deref().map(find_scope);
+    let scope = request.scope.clone();
     let limit = usize::from(request.limit);
     let mut recall = recall.clone();
     recall.settings.exchange_capacity = limit;
@@ -106,14 +104,14 @@ mod tests {
     async fn the_serialized_form_is_stable() {
         let (recall, committed) =
             recall_with(&["The gate code is on the blue card.", "Trains to Graz."]).await;
-        let request = SearchRequest { query: "gate code".into(), since: None, project: None, limit: 1 };
+        let request = SearchRequest { query: "gate code".into(), since: None, scope: None, limit: 1 };
         let report = search(&request, &recall).await.unwrap();
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["results"].as_array().unwrap().len(), 1);
         assert_eq!(json["results"][0]["exchange_id"], json!(committed[0].exchange_id));
         assert_eq!(json["unindexed"], 0);
 
-        let elsewhere = SearchRequest { project: Some("/nonexistent".into()), ..request.clone() };
+        let elsewhere = SearchRequest { scope: Some("/nonexistent".into()), ..request.clone() };
         assert_eq!(search(&elsewhere, &recall).await.unwrap().recalled.len(), 0);
         let invalid_date = SearchRequest { since: Some("soon".into()), ..request };
         assert!(search(&invalid_date, &recall).await.is_err());

@@ -3,5 +3,6 @@
 mod commands;
 mod display;
 mod files;
+mod later;
 mod memory;
 mod network;

@@ -156,7 +156,7 @@ mod tests {
 
     async fn export_to(path: &Path) {
         let (store, _) = store_with(&["The gate code is on the blue card.", "Trains to Graz."]).await;
-        let all = ExportRequest { format: ExportFormat::Jsonl, conversation: None, project: None };
+        let all = ExportRequest { format: ExportFormat::Jsonl, conversation: None, scope: None };
         export::write_file(&all, path, &store, &TimeZone::UTC, &mut |_| {}).await.unwrap();
     }
 

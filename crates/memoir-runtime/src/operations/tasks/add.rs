@@ -9,7 +9,7 @@ use memoir_store::Schedules;
 use serde::{Deserialize, Serialize};
 
 use super::{TaskState, schedule_failure};
-use crate::{failure::Failure, models, permissions, scope};
+use crate::{failure::Failure, models, permissions};
 
 /// Request to add a task, as entered by the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct AddTask {
     pub history: u32,
     /// Maximum cost of a run in US dollars.
     pub budget_usd: Option<f64>,
-    /// Directory that determines the project of the task.
+    /// Directory of the task's project.
     pub directory: PathBuf,
 }
 
@@ -103,7 +103,7 @@ fn new_task(request: &AddTask, schedule: Schedule) -> Result<NewTask, Failure> {
     if let Some(model) = &model {
         models::parse_model_name(model, "--model")?;
     }
-    let scope = scope::find_project(&directory).to_string_lossy().into_owned();
+    let scope = directory.to_string_lossy().into_owned();
     let budget = budget_usd.map(Usd::from_dollars);
     Ok(NewTask { name, prompt, schedule, model, scope, approval, allow, timeout_seconds, history, budget })
 }

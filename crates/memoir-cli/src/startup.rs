@@ -57,7 +57,8 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         Some(ChatMode::Once(input)) => Some(input.to_text()),
         Some(ChatMode::Repl) | None => None,
     };
-    let runtime = Runtime::open(RuntimeOptions { prompt, ..options }).await?;
+    let needs_config = !matches!(args.command, Some(Command::Export(_) | Command::Backup { .. }));
+    let runtime = Runtime::open(RuntimeOptions { prompt, needs_config, ..options }).await?;
     let outcome = run_with(args, chat, &runtime).await;
     runtime.close().await;
     outcome
@@ -66,7 +67,10 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
 async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> Result<(), Failure> {
     let chat = match (args.command.take(), chat) {
         (_, Some(chat)) => chat,
-        (Some(command), None) => return subcommands::run(command, runtime).await,
+        (Some(command), None) => {
+            print_notices(&runtime.models().config.problems);
+            return subcommands::run(command, runtime).await;
+        }
         (None, None) => ChatMode::Repl,
     };
     let verbosity = Verbosity::new(args.verbose);

@@ -151,6 +151,11 @@ struct ProviderConfig {
 }
 
 impl Config {
+    /// Returns the defaults, which are used because of a problem.
+    pub(crate) fn with_problem(problem: String) -> Self {
+        Self { problems: vec![problem], ..Self::default() }
+    }
+
     /// Reads the user config and the config of a project. A missing file counts as empty.
     pub fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
         let text = read_file(user)?;

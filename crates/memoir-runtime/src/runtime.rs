@@ -28,6 +28,9 @@ pub struct RuntimeOptions {
     pub persistence: Persistence,
     /// A prompt to add to the command history as soon as the memory is open, so that a later failure does not lose it.
     pub prompt: Option<String>,
+    /// Whether an invalid config is a failure. Otherwise the defaults are used, and the failure becomes a problem of
+    /// the config, so that a mistake in it does not keep the user from the memory.
+    pub needs_config: bool,
 }
 
 impl RuntimeOptions {
@@ -39,6 +42,7 @@ impl RuntimeOptions {
             directory: directory.into(),
             persistence: Persistence::default(),
             prompt: None,
+            needs_config: true,
         }
     }
 }
@@ -64,7 +68,7 @@ impl Runtime {
     ///
     /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
-        let RuntimeOptions { home, environment, directory, persistence, prompt } = options;
+        let RuntimeOptions { home, environment, directory, persistence, prompt, needs_config } = options;
         let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
             Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
@@ -74,9 +78,12 @@ impl Runtime {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
             }
-            let config = Config::read(&home.config_file(), &project)?;
             let zone = TimeZone::system();
             let temporary = environment.temporary().to_owned();
+            let config = match Config::read(&home.config_file(), &project) {
+                Err(failure) if !needs_config => Config::with_problem(failure.sentence()),
+                config => config?,
+            };
             let models = Arc::new(Models::new(environment, config, zone.clone())?);
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
             Ok((models, home, zone))

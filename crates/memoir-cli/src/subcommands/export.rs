@@ -48,17 +48,3 @@ impl<W: Write> Write for TerminalWriter<W> {
         self.0.flush()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
-
-    use super::*;
-
-    #[test]
-    fn control_characters_are_removed() {
-        let mut writer = TerminalWriter(Vec::new());
-        writer.write_all("gr\u{1b}[2Jüße\n".as_bytes()).unwrap();
-        assert_eq!(writer.0, "gr[2Jüße\n".as_bytes());
-    }
-}

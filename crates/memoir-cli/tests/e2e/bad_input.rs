@@ -2,7 +2,7 @@
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 
-use crate::home;
+use crate::{helpers::import_exchanges, home};
 
 /// Checks that the up arrow restores a prompt that could not be answered.
 fn assert_recalled_by_arrow(home: &TestHome, prompt: &str) {
@@ -81,6 +81,28 @@ fn a_config_mistake_is_reported_with_its_line() {
     home.write_config("[chat]\nmodle = \"gpt-5\"\n");
     let stderr = home.memoir(["-p", "hi"]).fail(1);
     assert!(stderr.contains("config.toml is invalid: line 2: unknown field `modle`"), "{stderr}");
+}
+
+#[test]
+fn a_config_mistake_does_not_keep_the_user_from_the_memory() {
+    let home = home();
+    let exchange = ("The gate code is 4471.".to_owned(), "Noted.".to_owned());
+    import_exchanges(&home, "/house", "2026-01-05T10:00:00Z", &[exchange]);
+    for (number, mistake) in
+        ["[chat]\nmodle = \"gpt-5\"\n", "[chat", "[rag]\nnothing = 1\n", "\u{0}"].into_iter().enumerate()
+    {
+        home.write_config(mistake);
+        let output = home.memoir(["export"]).output();
+        let (stdout, stderr) =
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success() && stdout.contains("4471"), "{mistake}: {stderr}");
+        home.memoir(["backup", &format!("backup-{number}")]).succeed();
+        let doctor = home.memoir(["doctor"]).output();
+        assert!(String::from_utf8(doctor.stdout).unwrap().contains("config"), "{mistake}");
+    }
+    home.write_config("[chat]\nmodle = \"gpt-5\"\n");
+    let stderr = String::from_utf8(home.memoir(["export"]).output().stderr).unwrap();
+    assert!(stderr.contains("config.toml is invalid: line 2"), "{stderr}");
 }
 
 #[test]

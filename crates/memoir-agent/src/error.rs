@@ -10,6 +10,9 @@ pub enum TurnError {
     /// The turn was cancelled by the user.
     #[error("cancelled")]
     Cancelled,
+    /// The prompt has more than [`MAX_PROMPT_BYTES`](crate::MAX_PROMPT_BYTES) bytes.
+    #[error("the prompt is too long")]
+    PromptTooLong,
     /// The model returned an error.
     #[error(transparent)]
     Model(#[from] ModelError),

@@ -30,3 +30,4 @@ pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};
 pub use json::RecalledPassage;
 pub use state::AgentState;
 pub use subagent::{Subagent, SubagentReport};
+pub use turn::MAX_PROMPT_BYTES;

@@ -17,6 +17,9 @@ use crate::{
     tool_round::{self, CallContext},
 };
 
+/// Maximum size of a prompt in bytes, including attached files. It is far more than models read.
+pub const MAX_PROMPT_BYTES: usize = 2_000_000;
+
 /// Time limit for embedding an exchange at the end of its turn.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -60,6 +63,9 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         let prompt = &input.to_text();
+        if prompt.len() > MAX_PROMPT_BYTES {
+            return Err(TurnError::PromptTooLong);
+        }
         let mut draft = Draft::new(&input, state.model.name(), self.clock.now());
         if state.model.provenance() == Provenance::Derived && memoir_recall::is_lookup(prompt) {
             draft.mark_prompt_as_lookup();

@@ -6,6 +6,7 @@ use std::{
     os::{fd::AsFd as _, unix::fs::FileTypeExt as _},
 };
 
+use memoir_agent::{MAX_PROMPT_BYTES, TurnError};
 use memoir_core::{InputPart, TurnInput};
 use memoir_runtime::Failure;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -70,7 +71,10 @@ fn check_screen() -> Result<(), Failure> {
 
 fn read_stdin() -> Result<String, Failure> {
     let mut bytes = Vec::new();
-    stdin().read_to_end(&mut bytes)?;
+    stdin().take(MAX_PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_PROMPT_BYTES {
+        return Err(TurnError::PromptTooLong.into());
+    }
     String::from_utf8(bytes).map_err(|_| {
         Failure::usage("the text on stdin is not valid UTF-8")
             .hint("Convert it first, for example with `iconv -t UTF-8`.")

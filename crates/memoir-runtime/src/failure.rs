@@ -2,14 +2,13 @@
 
 use std::io;
 
-use memoir_agent::TurnError;
+use memoir_agent::{MAX_PROMPT_BYTES, TurnError};
+use memoir_core::printable;
 use memoir_docs::{LibraryError, WriterError};
 use memoir_models::ModelError;
 use memoir_recall::RecallError;
 use memoir_store::StoreError;
 use serde_json::{Value, json};
-
-use memoir_core::printable;
 
 /// The kind of a failure, which determines the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +198,11 @@ impl From<TurnError> for Failure {
     fn from(error: TurnError) -> Self {
         match error {
             TurnError::Cancelled => Self::new(FailureKind::Interrupted, "Cancelled; nothing was stored"),
+            TurnError::PromptTooLong => {
+                let megabytes = MAX_PROMPT_BYTES / 1_000_000;
+                Self::usage(format!("the prompt is longer than {megabytes} MB, so it was not sent"))
+                    .hint("Store long texts with `memoir docs add FILE`, then ask about them.")
+            }
             TurnError::Model(error) => error.into(),
             TurnError::Store(error) => error.into(),
             TurnError::NotStored { answer, source } => {

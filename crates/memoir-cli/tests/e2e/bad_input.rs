@@ -106,6 +106,22 @@ fn a_config_mistake_does_not_keep_the_user_from_the_memory() {
 }
 
 #[test]
+fn a_huge_prompt_is_refused_before_it_is_read() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text("Read.")]);
+    let text = "word ".repeat(380_000);
+    assert_eq!(home.memoir(["-p", "sum up"]).stdin(text).provider(&provider).succeed(), "Read.\n");
+    for arguments in [&[][..], &["-p", "sum up"]] {
+        // Not even its end is read, so it may be endless.
+        let mut memoir = home.memoir(arguments).stdin("word ".repeat(10_000_000)).provider(&provider).spawn();
+        assert_eq!(memoir.wait().unwrap().code(), Some(2));
+        let stderr = std::io::read_to_string(memoir.stderr.take().unwrap()).unwrap();
+        assert!(stderr.contains("the prompt is longer than 2 MB, so it was not sent. Store long texts with `memoir docs add FILE`"), "{stderr}");
+    }
+    assert_eq!(provider.requests().len(), 1);
+}
+
+#[test]
 fn a_missing_key_is_reported() {
     let home = home();
     let stderr = home.memoir(["-p", "keep me", "--model", "gpt-5"]).fail(1);

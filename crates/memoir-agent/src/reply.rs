@@ -8,6 +8,10 @@ use memoir_models::{ChatEvent, ChatModel, ChatRequest, ModelError, Replay, StopR
 
 use crate::{Observer, TurnEvent};
 
+/// Maximum size of a reply in bytes, including thinking and the arguments of calls. No model writes as much; a broken or
+/// hostile server may send without end.
+const MAX_REPLY_BYTES: usize = 4_000_000;
+
 /// The part of a reply that has been received.
 #[derive(Debug, Default)]
 pub(crate) struct ModelReply {
@@ -36,8 +40,21 @@ pub(crate) async fn ask(
 ) -> Result<(), ModelError> {
     observer(TurnEvent::RequestSent(Arc::new(request.clone())));
     let mut stream = model.stream(request).await?;
+    let mut received = 0;
     while let Some(event) = stream.next().await {
-        match event? {
+        let event = event?;
+        received += match &event {
+            ChatEvent::Text(text) | ChatEvent::Thinking(text) => text.len(),
+            ChatEvent::ToolCall(call) => call.arguments.to_string().len(),
+            _ => 0,
+        };
+        if received > MAX_REPLY_BYTES {
+            let megabytes = MAX_REPLY_BYTES / 1_000_000;
+            observer(TurnEvent::Notice(format!("The answer was cut off after {megabytes} MB.")));
+            reply.stop = Some(StopReason::Length);
+            return if reply.text.trim().is_empty() { Err(ModelError::Empty) } else { Ok(()) };
+        }
+        match event {
             ChatEvent::Text(text) => {
                 reply.text.push_str(&text);
                 observer(TurnEvent::Text(text));

@@ -3,8 +3,12 @@
 use std::time::Instant;
 
 use async_trait::async_trait;
+use futures::{TryStreamExt as _, stream::BoxStream};
 use memoir_store::{Inspect, QueryLimits, QueryResult, Result, StoreError, TableInfo};
-use sqlx::{AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _, sqlite::SqliteRow};
+use sqlx::{
+    AssertSqlSafe, Column as _, Row as _, TypeInfo as _, ValueRef as _,
+    sqlite::{LockedSqliteHandle, SqliteRow},
+};
 
 use super::{
     SqliteStore,
@@ -66,16 +70,25 @@ impl Inspect for SqliteStore {
             .set_progress_handler(1000, move || Instant::now() < deadline);
         // Only a query parses as a subquery. The connection is read-only anyway.
         let limited = AssertSqlSafe(format!("SELECT * FROM (\n{sql}\n) LIMIT {}", limits.rows + 1));
-        let result = sqlx::query(limited).fetch_all(&mut *connection).await;
-        connection.lock_handle().await.or_store_error()?.remove_progress_handler();
-        let mut rows = result.map_err(|error| match &error {
+        let previous =
+            set_value_limit(&mut connection.lock_handle().await.or_store_error()?, MAX_VALUE_BYTES);
+        let result = fetch_rows(sqlx::query(limited).fetch(&mut *connection), MAX_RESULT_BYTES).await;
+        let mut handle = connection.lock_handle().await.or_store_error()?;
+        set_value_limit(&mut handle, previous);
+        handle.remove_progress_handler();
+        drop(handle);
+        let (mut rows, is_cut) = result.map_err(|error| match &error {
             sqlx::Error::Database(cause) if cause.message().contains("interrupt") => {
                 StoreError::Query(format!("the query took longer than {} s", limits.time.as_secs_f64()))
+            }
+            sqlx::Error::Database(cause) if cause.message().contains("too big") => {
+                let megabytes = MAX_VALUE_BYTES / 1_000_000;
+                StoreError::Query(format!("a value is longer than {megabytes} MB; select a part of it"))
             }
             sqlx::Error::Database(cause) => StoreError::Query(cause.message().to_owned()),
             _ => store_error(error),
         })?;
-        let is_truncated = rows.len() > limits.rows as usize;
+        let is_truncated = is_cut || rows.len() > limits.rows as usize;
         rows.truncate(limits.rows as usize);
         let columns =
             rows.first().map(|row| row.columns().iter().map(|column| column.name().to_owned()).collect());
@@ -87,6 +100,49 @@ impl Inspect for SqliteStore {
                 .collect(),
             is_truncated,
         })
+    }
+}
+
+/// Maximum size of a value, and of all values of a result, in bytes.
+const MAX_VALUE_BYTES: i32 = 1_000_000;
+const MAX_RESULT_BYTES: usize = 1_000_000;
+
+/// Sets the maximum size of the values that a connection computes, and returns the previous one.
+fn set_value_limit(handle: &mut LockedSqliteHandle<'_>, bytes: i32) -> i32 {
+    // SAFETY: the handle is valid and locked, and the function only changes a number in it.
+    #[expect(unsafe_code, reason = "sqlx does not offer this function")]
+    unsafe {
+        libsqlite3_sys::sqlite3_limit(
+            handle.as_raw_handle().as_ptr(),
+            libsqlite3_sys::SQLITE_LIMIT_LENGTH,
+            bytes,
+        )
+    }
+}
+
+/// Collects rows until they exceed a size. Returns whether they did.
+async fn fetch_rows(
+    mut rows: BoxStream<'_, std::result::Result<SqliteRow, sqlx::Error>>,
+    max_bytes: usize,
+) -> std::result::Result<(Vec<SqliteRow>, bool), sqlx::Error> {
+    let (mut fetched, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.try_next().await? {
+        bytes += (0..row.len()).map(|index| cell_size(&row, index)).sum::<usize>();
+        if bytes > max_bytes && !fetched.is_empty() {
+            return Ok((fetched, true));
+        }
+        fetched.push(row);
+    }
+    Ok((fetched, false))
+}
+
+/// Returns the size of a text or blob in bytes. Reading a number this way would change it.
+fn cell_size(row: &SqliteRow, index: usize) -> usize {
+    match row.try_get_raw(index) {
+        Ok(value) if matches!(value.type_info().name(), "TEXT" | "BLOB") => {
+            row.try_get_unchecked::<&[u8], _>(index).map_or(0, <[u8]>::len)
+        }
+        _ => 0,
     }
 }
 

@@ -25,3 +25,38 @@ fn no_tool_reads_other_projects_if_memory_is_limited_to_one() {
         assert!(!output.contains("7731"), "{attempt:?} {output}");
     }
 }
+
+#[test]
+fn no_query_computes_huge_values() {
+    let home = home();
+    let attempts = [
+        "SELECT printf('%.*c', 1000000000, 'x')",
+        "SELECT hex(zeroblob(400000000))",
+        "SELECT replace(printf('%.*c', 900000, 'x'), 'x', 'yyyyyyyyyyyyyyyy')",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) \
+         SELECT group_concat(printf('%.*c', 900000, 'x')) FROM n",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) \
+         SELECT printf('%.*c', 900000, 'x') FROM n",
+    ];
+    let calls_of = |sql: &[&str]| {
+        let attempts: Vec<_> = sql.iter().map(|sql| ("database_query", json!({"sql": sql}))).collect();
+        calls(&home, "ask", &attempts)
+    };
+    for attempt in attempts {
+        // One at a time, because a request shortens several long results.
+        let output = calls_of(&[attempt]).remove(0);
+        // SQLite itself returns NULL for some values over the limit.
+        let is_refused =
+            output.contains("a value is longer than 1 MB; select a part of it") || output.contains("NULL");
+        let size = output
+            .split_once("[cut: 30000 of ")
+            .and_then(|(_, rest)| rest.split(' ').next()?.parse::<u64>().ok());
+        assert!(
+            is_refused || size.is_some_and(|size| size < 2_000_000),
+            "{attempt}: {size:?} {}",
+            &output[output.len().saturating_sub(200)..]
+        );
+    }
+    let ordinary = calls_of(&["SELECT 1 AS one", "SELECT length(printf('%.*c', 900000, 'x')) AS length"]);
+    assert_eq!(ordinary, ["<memory>\none\n1\n</memory>", "<memory>\nlength\n900000\n</memory>"]);
+}

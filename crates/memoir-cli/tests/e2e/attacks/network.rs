@@ -80,3 +80,13 @@ fn an_endless_search_reply_is_cut_off() {
     let sent = server.join().unwrap();
     assert!(sent < 40_000_000, "{sent} bytes were sent");
 }
+
+#[test]
+fn an_endless_answer_is_cut_off() {
+    let home = home();
+    let provider = ScriptedProvider::start([Reply::text(&"word ".repeat(2_000_000)).in_chunks_of(50_000)]);
+    let output = home.memoir(["-p", "hello"]).provider(&provider).output();
+    let (stdout, stderr) = (output.stdout.len(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success() && (3_000_000..=4_100_000).contains(&stdout), "{stdout}: {stderr}");
+    assert!(stderr.contains("The answer was cut off after 4 MB."), "{stderr}");
+}

@@ -17,6 +17,7 @@ pub(crate) struct Draft {
     stop_reason: StopReason,
     pub(crate) context: Option<ContextReport>,
     pub(crate) window_room: u64,
+    has_untrusted_context: bool,
     /// Model calls of sub-agents, including cancelled ones, that are not part of `exchange` yet.
     subagent_calls: Arc<Mutex<Vec<CallCost>>>,
 }
@@ -43,6 +44,7 @@ impl Draft {
             stop_reason: StopReason::Done,
             context: None,
             window_room: 0,
+            has_untrusted_context: false,
             subagent_calls: Arc::default(),
         };
         draft.add(DraftMessage {
@@ -86,9 +88,16 @@ impl Draft {
         self.exchange.recalled = recalled;
     }
 
+    /// Records that the context of the exchange contains text by others.
+    pub(crate) fn mark_untrusted_context(&mut self) {
+        self.has_untrusted_context = true;
+    }
+
     /// Returns whether everything that the model has read in this exchange was written by the user.
     pub(crate) fn has_only_user_text(&self) -> bool {
-        self.exchange.recalled.is_empty() && !self.exchange.messages.iter().any(|message| message.by_others)
+        !self.has_untrusted_context
+            && self.exchange.recalled.is_empty()
+            && !self.exchange.messages.iter().any(|message| message.by_others)
     }
 
     /// Starts a model call and returns the reply that is to be filled.
@@ -130,9 +139,12 @@ impl Draft {
         }
     }
 
+    /// Ends the exchange with an answer. If the model has read text by others, the answer may repeat it, and therefore
+    /// counts as such text itself.
     pub(crate) fn complete(&mut self, answer: String, provenance: Provenance, now: Timestamp) {
         let body = MessageBody::Assistant { text: answer.clone(), tool_calls: Vec::new() };
-        self.add(DraftMessage { provenance, ..message(body, Visibility::Shown, now) });
+        let by_others = !self.has_only_user_text();
+        self.add(DraftMessage { provenance, by_others, ..message(body, Visibility::Shown, now) });
         self.exchange.assistant_message = answer;
         self.exchange.completed = now;
     }

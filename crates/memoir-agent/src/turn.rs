@@ -191,6 +191,9 @@ impl ActiveTurn<'_> {
         self.report_notices(notices, observer);
         draft.set_recalled(std::mem::take(&mut context.recalled));
         draft.window_room = context.window_room;
+        if context.has_untrusted_text {
+            draft.mark_untrusted_context();
+        }
         for _ in 0..self.agent.limits.max_turns {
             let reply = self.reply(&mut context, draft, observer).await?;
             draft.context = Some(context.report.clone());
@@ -204,8 +207,7 @@ impl ActiveTurn<'_> {
                 return Ok(());
             }
             let subagent_calls = draft.subagent_calls();
-            let is_user_only = !context.has_untrusted_text && draft.has_only_user_text();
-            let call_context = CallContext { turn: self, is_user_only };
+            let call_context = CallContext { turn: self, is_user_only: draft.has_only_user_text() };
             let results = tool_round::run(call_context, &reply.tool_calls, &subagent_calls, observer).await;
             draft.add_tool_round(&reply, &results, self.agent.clock.now());
             let ModelReply { text, tool_calls, replay, .. } = reply;

@@ -129,7 +129,8 @@ pub struct DraftMessage {
     pub visibility: Visibility,
     /// Whether the text is original.
     pub provenance: Provenance,
-    /// Whether the message contains text by neither the user nor the model: a file, piped text or tool output.
+    /// Whether the message contains text by neither the user nor the model (a file, piped text, tool output), or is an
+    /// answer of a model that had read such text and may repeat it.
     pub by_others: bool,
     /// Number of tokens, used for budgets.
     pub tokens: u64,

@@ -22,6 +22,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (11, "sums_and_traces", include_str!("../migrations/0011_sums_and_traces.sql")),
     (12, "origin", include_str!("../migrations/0012_origin.sql")),
     (13, "parts", include_str!("../migrations/0013_parts.sql")),
+    (14, "repeated", include_str!("../migrations/0014_repeated.sql")),
 ];
 
 /// The schema version that this program writes.
@@ -89,7 +90,7 @@ mod tests {
         let by_others: Vec<bool> = sqlx::query_scalar("SELECT by_others FROM messages ORDER BY id")
             .fetch_all(&mut connection)
             .await?;
-        assert_eq!(by_others, [false, true, false, true, false]);
+        assert_eq!(by_others, [false, true, true, true, false]);
         let embeddings: Vec<(i64, i64, i64, i64)> =
             sqlx::query_as("SELECT subject_id, part, first, past FROM embeddings")
                 .fetch_all(&mut connection)

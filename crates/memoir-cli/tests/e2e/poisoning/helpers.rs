@@ -108,7 +108,7 @@ pub(super) fn call_as_fooled_model(
 }
 
 /// Imports and indexes a chat with one message of another person.
-pub(super) fn import_chat(home: &TestHome, title: &str, author: &str, text: &str) {
+pub(crate) fn import_chat(home: &TestHome, title: &str, author: &str, text: &str) {
     let created = "2025-10-09T08:53:20.000Z";
     let lines = [
         json!({"kind": "memoir", "format": 1}),

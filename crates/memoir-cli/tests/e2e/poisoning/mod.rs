@@ -5,5 +5,5 @@
 
 mod extensions;
 mod fences;
-mod helpers;
+pub(crate) mod helpers;
 mod rights;

@@ -44,15 +44,22 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text with every invisible character escaped, except line breaks and tabs. Use this where the user must
+/// Returns whether a character looks like a space, but is none.
+fn is_blank(character: char) -> bool {
+    character != ' ' && (character.is_whitespace() || character == '\u{2800}')
+}
+
+/// Returns the text with every invisible or blank character escaped, except spaces, line breaks and tabs. Use this where the user must
 /// see exactly what a text consists of.
 pub fn reveal(text: &str) -> Cow<'_, str> {
-    escape(text, |character| is_invisible(character) && !matches!(character, '\n' | '\t'))
+    escape(text, |character| {
+        (is_invisible(character) || is_blank(character)) && !matches!(character, '\n' | '\t')
+    })
 }
 
 /// Returns the text on one line, with every invisible character escaped.
 pub fn reveal_on_one_line(text: &str) -> Cow<'_, str> {
-    escape(text, is_invisible)
+    escape(text, |character| is_invisible(character) || is_blank(character))
 }
 
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -86,6 +93,7 @@ mod tests {
     fn invisible_characters_are_revealed() {
         assert_eq!(reveal("rm\u{200b} x\n\ty\u{1b}[8m\r"), "rm\\u{200b} x\n\ty\\u{1b}[8m\\u{d}");
         assert_eq!(reveal_on_one_line("a\nb"), "a\\u{a}b");
+        assert_eq!(reveal("a\u{a0}b\u{3000}c\u{2800}d"), "a\\u{a0}b\\u{3000}c\\u{2800}d");
         assert!(matches!(reveal_on_one_line("plain text, grüße"), Cow::Borrowed(_)));
     }
 }

@@ -7,8 +7,8 @@ use std::{
     iter::Peekable,
     os::unix::process::CommandExt as _,
     path::PathBuf,
-    process::{Command, ExitCode, ExitStatus, Stdio},
-    sync::mpsc,
+    process::{Child, Command, ExitCode, Stdio},
+    sync::LazyLock,
 };
 
 use landlock::{
@@ -16,9 +16,14 @@ use landlock::{
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope,
 };
 use rustix::{
+    event::{PollFd, PollFlags, poll},
     fs::{StatVfsMountFlags, statvfs},
+    io::Errno,
     mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount},
-    process::{Signal, getegid, geteuid, getpid, kill_process, set_parent_process_death_signal, setsid},
+    process::{
+        Pid, PidfdFlags, Signal, getegid, geteuid, getpid, kill_process, pidfd_open,
+        set_parent_process_death_signal, setsid,
+    },
     thread::{UnshareFlags, unshare_unsafe},
 };
 
@@ -27,9 +32,10 @@ use crate::process_tree::{Leader, ProcessTree};
 /// First argument with which this program supervises a command.
 pub const CONFINE_ARGUMENT: &str = "__confined";
 
-/// Further arguments: execute the command instead of supervising it, let it use the network, make a path read-only, let
-/// it write to a directory.
+/// Further arguments: execute the command instead of supervising it, confine it with Landlock, let it use the network,
+/// make a path read-only, let it write to a directory.
 const EXECUTE: &str = "--execute";
+pub(crate) const LANDLOCK: &str = "--landlock";
 pub(crate) const NETWORK: &str = "--network";
 pub(crate) const PROTECT: &str = "--protect";
 pub(crate) const WRITE: &str = "--write";
@@ -48,15 +54,19 @@ const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Returns whether the kernel supports Landlock.
 pub(crate) fn is_supported() -> bool {
-    Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessFs::from_write(ABI::V1))
-        .and_then(Ruleset::create)
-        .is_ok()
+    // Only the first answer counts, because a command might make later ones fail.
+    static SUPPORTED: LazyLock<bool> = LazyLock::new(|| {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_write(ABI::V1))
+            .and_then(Ruleset::create)
+            .is_ok()
+    });
+    *SUPPORTED
 }
 
 /// Runs a command in confinement. The arguments follow [`CONFINE_ARGUMENT`]:
-/// `[--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
+/// `[--landlock] [--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
 ///
 /// # Errors
 ///
@@ -69,65 +79,91 @@ pub fn run_confined(arguments: impl Iterator<Item = OsString>) -> io::Result<Exi
     }
 }
 
-enum SupervisorEvent {
-    CommandEnded(io::Result<ExitStatus>),
+/// Why a supervisor ends.
+#[derive(PartialEq, Eq)]
+enum End {
+    Command,
     /// Memoir has closed stdin, or has ended.
     Abandoned,
 }
 
+/// What a command may do.
+struct Confinement {
+    landlock: bool,
+    network: bool,
+    protected: Vec<PathBuf>,
+    directories: Vec<PathBuf>,
+}
+
+impl Confinement {
+    /// Parses the arguments before the command, whose program and arguments remain.
+    fn parse(arguments: &mut Peekable<impl Iterator<Item = OsString>>) -> io::Result<Self> {
+        let landlock = arguments.next_if(|argument| argument == LANDLOCK).is_some();
+        let network = arguments.next_if(|argument| argument == NETWORK).is_some();
+        let (mut protected, mut directories) = (Vec::new(), Vec::new());
+        while arguments.next_if(|argument| argument == PROTECT).is_some() {
+            protected.extend(arguments.next().map(PathBuf::from));
+        }
+        while arguments.next_if(|argument| argument == WRITE).is_some() {
+            directories.extend(arguments.next().map(PathBuf::from));
+        }
+        match arguments.next() {
+            Some(separator) if separator == "--" => Ok(Self { landlock, network, protected, directories }),
+            _ => Err(io::Error::other("no command was given")),
+        }
+    }
+}
+
 fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> {
+    let arguments: Vec<OsString> = arguments.collect();
+    let confinement = Confinement::parse(&mut arguments.iter().cloned().peekable())?;
     // Detach from the user's terminal, so that the command cannot inject input or output there.
     setsid()?;
+    isolate(&confinement)?;
     let mut processes = ProcessTree::prepare()?;
     let mut command = Command::new(PROGRAM);
     command.arg(CONFINE_ARGUMENT).arg(EXECUTE).args(arguments).stdin(Stdio::null());
     let mut child = command.spawn()?;
     processes.leader = Some(child.id());
-    let (events, received) = mpsc::channel();
-    let stdin_events = events.clone();
-    std::thread::spawn(move || {
-        let result = io::copy(&mut io::stdin(), &mut io::sink());
-        if let Err(error) = result {
-            tracing::debug!(%error, "could not read from the pipe to Memoir");
+    if wait_for_end(&child)? == End::Abandoned {
+        processes.kill_all(Leader::Running);
+        return Ok(ExitCode::from(ABANDONED));
+    }
+    let status = child.wait()?;
+    processes.kill_all(Leader::Ended);
+    if status.code().is_none() {
+        // Memoir must see a signal, not an exit code.
+        kill_process(getpid(), Signal::KILL)?;
+    }
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// Waits until the command ends or stdin is closed. After `isolate`, a process cannot start threads.
+fn wait_for_end(child: &Child) -> io::Result<End> {
+    let command = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let stdin = io::stdin();
+    loop {
+        let mut polled = [PollFd::new(&command, PollFlags::IN), PollFd::new(&stdin, PollFlags::IN)];
+        match poll(&mut polled, None) {
+            Err(Errno::INTR) => continue,
+            result => result?,
+        };
+        let [command_polled, stdin_polled] = &polled;
+        if !command_polled.revents().is_empty() {
+            return Ok(End::Command);
         }
-        // The receiver is gone if the command has ended meanwhile.
-        let _ = stdin_events.send(SupervisorEvent::Abandoned);
-    });
-    std::thread::spawn(move || {
-        // The receiver is gone if Memoir has ended meanwhile.
-        let _ = events.send(SupervisorEvent::CommandEnded(child.wait()));
-    });
-    match received.recv().map_err(io::Error::other)? {
-        SupervisorEvent::CommandEnded(status) => {
-            processes.kill_all(Leader::Ended);
-            let status = status?;
-            if status.code().is_none() {
-                // Memoir must see a signal, not an exit code.
-                kill_process(getpid(), Signal::KILL)?;
-            }
-            Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
-        }
-        SupervisorEvent::Abandoned => {
-            processes.kill_all(Leader::Running);
-            Ok(ExitCode::from(ABANDONED))
+        if !stdin_polled.revents().is_empty() && rustix::io::read(&stdin, &mut [0; 16][..])? == 0 {
+            return Ok(End::Abandoned);
         }
     }
 }
 
 /// Confines this process and replaces it with the command. Returns only on failure.
 fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error {
-    let network = arguments.next_if(|argument| argument == NETWORK).is_some();
-    let mut protected: Vec<PathBuf> = Vec::new();
-    while arguments.next_if(|argument| argument == PROTECT).is_some() {
-        protected.extend(arguments.next().map(PathBuf::from));
-    }
-    let mut directories: Vec<PathBuf> = Vec::new();
-    while arguments.next_if(|argument| argument == WRITE).is_some() {
-        directories.extend(arguments.next().map(PathBuf::from));
-    }
-    if arguments.next().as_deref() != Some("--".as_ref()) {
-        return io::Error::other("no command was given");
-    }
+    let confinement = match Confinement::parse(&mut arguments) {
+        Ok(confinement) => confinement,
+        Err(error) => return error,
+    };
     let Some(program) = arguments.next() else { return io::Error::other("no command was given") };
     // A signal to the command's process group must not reach the supervisor.
     if let Err(error) = setsid() {
@@ -137,35 +173,38 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
-    // Where namespaces are not available, only tools protect these paths.
-    if !protected.is_empty()
-        && let Err(error) = make_read_only(&protected)
-    {
-        tracing::debug!(%error, "commands can change protected paths");
-    }
-    // Without Landlock the command runs unconfined; the parent process has told the user.
-    if is_supported()
-        && let Err(error) = confine(&directories, network)
+    // Without Landlock the command runs unconfined; Memoir has told the user.
+    if confinement.landlock
+        && let Err(error) = confine(&confinement.directories, confinement.network)
     {
         return io::Error::other(error);
     }
     Command::new(program).args(arguments).exec()
 }
 
-/// Makes paths read-only for this process and its children, with mounts that only they see. Landlock then keeps the
-/// command from changing the mounts. This process must have one thread only.
-fn make_read_only(paths: &[PathBuf]) -> io::Result<()> {
+/// Moves this process and its children into namespaces of their own: the children cannot name other processes, see no
+/// network unless they may use it, and see protected paths read-only. Landlock keeps them from changing the mounts. This
+/// process must have one thread only.
+///
+/// Where the system does not allow namespaces, only Landlock confines the command.
+fn isolate(confinement: &Confinement) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let mut namespaces = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWPID;
+    if !confinement.network {
+        namespaces |= UnshareFlags::NEWNET;
+    }
     // SAFETY: only `UnshareFlags::FILES` is unsafe, which is not used.
     #[expect(unsafe_code, reason = "rustix marks all uses of unshare as unsafe")]
-    unsafe {
-        unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?
-    };
+    let unshared = unsafe { unshare_unsafe(namespaces) };
+    if let Err(error) = unshared {
+        tracing::debug!(%error, "commands run without namespaces");
+        return Ok(());
+    }
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    for path in paths {
+    for path in &confinement.protected {
         mount_bind_recursive(path, path)?;
         // The mount may not lose the restrictions of the one that it covers.
         let mut flags = MountFlags::BIND | MountFlags::RDONLY;

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::geteuid;
 
-use crate::{ToolError, Workspace, workspace::ResolvedPath};
+use crate::{ToolError, Workspace, protected::is_protected, workspace::ResolvedPath};
 
 /// Why a file of a project is not used.
 #[derive(Debug, thiserror::Error)]
@@ -62,10 +62,12 @@ fn locate(directory: &Path, name: &str) -> Result<ResolvedPath, ProjectFileError
         ToolError::OutsideWorkspace(_) => ProjectFileError::Outside,
         error => io::Error::other(error.to_string()).into(),
     })?;
-    // A link may lead to a file beside it, but not to one further down.
+    // A link may lead to a file with the same purpose beside it, but not to one further down or to a secret.
     let depth = |path: &Path| path.components().count();
     let is_beside = depth(&location.real) == depth(workspace.project()) + depth(Path::new(name));
-    if is_beside { Ok(location) } else { Err(ProjectFileError::Outside) }
+    let (real_name, name) = (location.real.file_name(), Path::new(name).file_name());
+    let has_same_purpose = real_name == name || real_name.is_some_and(|name| is_protected(Path::new(name)));
+    if is_beside && has_same_purpose { Ok(location) } else { Err(ProjectFileError::Outside) }
 }
 
 /// Returns whether a file belongs to root or to the user. For root, who works in the projects of other users, it may

@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     ToolError, Variables, Workspace,
-    confine::{CONFINE_ARGUMENT, NETWORK, PROTECT, WRITE},
+    confine::{CONFINE_ARGUMENT, LANDLOCK, NETWORK, PROTECT, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
     protected::find_protected,
 };
@@ -121,6 +121,9 @@ impl Sandbox {
         };
         let mut command = Command::new(helper);
         command.arg(CONFINE_ARGUMENT);
+        if crate::confine::is_supported() {
+            command.arg(LANDLOCK);
+        }
         if program.network {
             command.arg(NETWORK);
         }

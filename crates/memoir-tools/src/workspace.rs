@@ -121,6 +121,10 @@ impl Workspace {
             // One directory may contain another.
             root.path.as_os_str().len()
         });
+        if root.is_none() && real.starts_with("/proc") {
+            // The environment of a process contains API keys.
+            return Err(ToolError::Failed(format!("cannot use {path}: it belongs to a running process")));
+        }
         Ok(match root {
             Some(root) => PathLocation::Inside(ResolvedPath::open(root, real).map_err(failed)?),
             None => {

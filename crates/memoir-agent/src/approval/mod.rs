@@ -88,6 +88,8 @@ pub struct ApprovalRequest {
     pub tool: String,
     /// Whether the call is a command that may use the network.
     pub needs_network: bool,
+    /// Whether `preview` is a diff.
+    pub is_diff: bool,
     /// The exact command, or a diff of the change.
     pub preview: String,
     /// Rule that the answer "always" would add, if the call can be expressed as one.
@@ -243,6 +245,7 @@ impl Approvals {
         };
         let request = ApprovalRequest {
             tool: tool.to_owned(),
+            is_diff: matches!(plan.accesses[..], [Access::Write(_)]) && plan.preview.starts_with("--- "),
             needs_network: matches!(plan.accesses[..], [Access::Run(_), Access::Network(_)]),
             preview: plan.preview.clone(),
             always_rule: Rule::for_call(tool, plan).filter(|_| !is_asked_each_time),

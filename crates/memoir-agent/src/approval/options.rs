@@ -1,31 +1,100 @@
-//! Options with which a harmless command writes files or runs other programs.
+//! Which arguments may follow an allowed command. Options can make a harmless command write files or run other programs,
+//! and programs accept them in many spellings, so only those that are known to be harmless are accepted.
 
-/// What the names of such options contain: `git log --output=x`, `find -delete`, `sort --compress-program=x`.
-const NAMES: [&str; 27] = [
-    "action", "command", "config", "create", "delete", "dest", "dump", "edit", "eval", "exec", "export",
-    "ext-diff", "file", "fls", "fprint", "install", "load", "log", "output", "pack", "pager", "place",
-    "program", "save", "script", "textconv", "write",
+/// Options that no common program uses to write a file or run a program, without their dashes.
+const HARMLESS: [&str; 74] = [
+    "all",
+    "all-features",
+    "all-targets",
+    "author",
+    "bins",
+    "cached",
+    "color",
+    "context",
+    "count",
+    "decorate",
+    "doc",
+    "empty",
+    "exact",
+    "examples",
+    "first-parent",
+    "follow",
+    "format",
+    "graph",
+    "grep",
+    "help",
+    "hidden",
+    "human-readable",
+    "ignore-case",
+    "ignored",
+    "iname",
+    "ipath",
+    "lib",
+    "line-number",
+    "long",
+    "max-count",
+    "max-depth",
+    "maxdepth",
+    "merges",
+    "mindepth",
+    "mmin",
+    "mtime",
+    "name",
+    "name-only",
+    "name-status",
+    "newer",
+    "no-color",
+    "no-fail-fast",
+    "no-merges",
+    "no-pager",
+    "nocapture",
+    "numstat",
+    "oneline",
+    "package",
+    "patch",
+    "path",
+    "porcelain",
+    "pretty",
+    "print",
+    "print0",
+    "quiet",
+    "race",
+    "recursive",
+    "release",
+    "reverse",
+    "run",
+    "short",
+    "shortstat",
+    "since",
+    "size",
+    "sort",
+    "staged",
+    "stat",
+    "test",
+    "test-threads",
+    "tests",
+    "type",
+    "until",
+    "verbose",
+    "version",
 ];
 
-/// Short options with the same effects: an output file (`sort -o`), a program (`git grep -O`, `tar -I`), a config (`-c`),
-/// an expression of a language (`-e`), editing in place (`-i`), a confirmed command (`find -ok`).
-const LETTERS: &str = "oOIceik";
+/// Short options that are harmless, alone or together.
+const HARMLESS_LETTERS: &str = "aAhlnpqrRstuvz0123456789";
 
-/// Returns whether an argument may be an option that makes a command write a file or run a program. Errs on the side
+/// Returns whether a word that follows an allowed command may make it write a file or run a program. Errs on the side
 /// of yes, because the user is only asked then.
-pub(super) fn may_write_or_run(argument: &str) -> bool {
-    let Some(option) = argument.strip_prefix('-') else { return false };
-    let (long, name) = match option.strip_prefix('-') {
-        Some(name) => (true, name),
-        None => (false, option),
+pub(super) fn may_write_or_run(word: &str) -> bool {
+    let Some(option) = word.strip_prefix('-') else {
+        // A variable of `make`, or a file with further arguments.
+        return word.contains('=') || word.starts_with('@');
     };
-    let name = name.split(['=', ' ']).next().unwrap_or_default().to_lowercase();
-    // Many programs accept the beginning of a long option for all of it.
-    let may_be = |dangerous: &str| {
-        name.contains(dangerous) || (long && !name.is_empty() && dangerous.starts_with(&name))
-    };
-    NAMES.iter().any(|dangerous| may_be(dangerous))
-        || (!long && option.contains(|letter| LETTERS.contains(letter)))
+    let is_short = !option.starts_with('-');
+    let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
+    let is_harmless = name.is_empty()
+        || HARMLESS.contains(&name)
+        || (is_short && option.chars().all(|letter| HARMLESS_LETTERS.contains(letter)));
+    !is_harmless
 }
 
 #[cfg(test)]
@@ -33,36 +102,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_that_write_or_run_are_recognized() {
-        for option in [
+    fn only_harmless_options_are_accepted() {
+        for word in [
             "--output=x",
             "--output",
             "--outp=x",
-            "--OUTPUT=x",
             "-o",
             "-ox",
             "-so",
             "-delete",
             "-exec",
-            "-execdir",
             "-fprintf",
             "--ext-diff",
-            "--open-files-in-pager=sh",
+            "--op=x",
             "-Osh",
             "--in-place",
             "-i.bak",
-            "--upload-pack=x",
+            "--upl=x",
             "--to-command=x",
-            "--checkpoint-action=exec=x",
+            "--checkpoint-ac=exec=x",
             "-c",
-            "--config=x",
-            "--compress-program=x",
+            "--comp=x",
             "-e",
-            "--use-compress-program=x",
+            "CC=touch",
+            "@args",
+            "-f",
+            "-C",
+            "--prefix",
+            "--pre",
+            "--junitxml=x",
+            "--ldflags=x",
+            "--fix",
+            "--target-dir=x",
+            "--manifest-path=x",
+            "--debug",
+            "-E",
         ] {
-            assert!(may_write_or_run(option), "{option}");
+            assert!(may_write_or_run(word), "{word}");
         }
-        for option in [
+        for word in [
             "-s",
             "-la",
             "--oneline",
@@ -75,8 +153,10 @@ mod tests {
             "--nocapture",
             "--",
             "-10",
+            "-name",
+            "*.rs",
         ] {
-            assert!(!may_write_or_run(option), "{option}");
+            assert!(!may_write_or_run(word), "{word}");
         }
     }
 }

@@ -20,10 +20,9 @@ impl ApprovalPrompter for TerminalPrompter {
         // Discard input typed before the question. If this fails, invalid input only repeats the question.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
         let preview = reveal(request.preview.trim_end());
-        let is_diff = preview.starts_with("--- ");
         let network = if request.needs_network { " and access to the network" } else { "" };
         say!("\n{} needs your approval{network}:", request.tool);
-        if is_diff {
+        if request.is_diff {
             anstream::println!("{}", memoir_markdown::color_diff(&preview, terminal_style()).trim_end());
         } else {
             // The mark before each line shows that the line does not come from Memoir.

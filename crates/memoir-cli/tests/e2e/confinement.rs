@@ -1,7 +1,7 @@
 //! Permissions and the sandbox, tested through real turns: allowed and denied actions, and escapes that must
 //! never get through.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fs, os::unix::fs::symlink};
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome, wait_until};
 use serde_json::{Value, json};
@@ -210,17 +210,27 @@ fn commands_cannot_write_outside_the_workspace_or_read_keys() {
     }
 }
 
+/// Returns whether a process has an argument. Commands do not know the numbers of their processes outside.
+pub(crate) fn is_running(argument: &str) -> bool {
+    let arguments = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let has_argument =
+        |arguments: Vec<u8>| arguments.split(|byte| *byte == 0).any(|word| word == argument.as_bytes());
+    arguments.into_iter().any(has_argument)
+}
+
 #[test]
 fn child_processes_end_with_their_command() {
     let home = home();
-    let output =
-        bash(&home, "full", "setsid sleep 311 >/dev/null 2>&1 & echo $!; (sleep 312 & echo $!) ; echo over");
-    let pids: Vec<&str> =
-        output.lines().filter(|line| line.chars().all(|character| character.is_ascii_digit())).collect();
-    assert_eq!(pids.len(), 2, "{output}");
-    for pid in pids {
+    let (first, second) = (format!("{}311", std::process::id()), format!("{}312", std::process::id()));
+    let command =
+        format!("setsid sleep {first} >/dev/null 2>&1 & (sleep {second} & echo $!) ; sleep 0.2; echo over");
+    assert!(bash(&home, "full", &command).ends_with("over\n"));
+    for argument in [first, second] {
         // The process is killed immediately, and disappears when its parent has reaped it.
-        wait_until(&format!("process {pid} has ended"), || !Path::new(&format!("/proc/{pid}")).exists());
+        wait_until(&format!("process {argument} has ended"), || !is_running(&argument));
     }
     let results = calls(&home, "full", &[("execute_bash", json!({"command": "sleep 313", "timeout": 1}))]);
     assert!(results[0].starts_with("Timed out after 1 s"), "{results:?}");

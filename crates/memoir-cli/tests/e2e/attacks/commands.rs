@@ -1,12 +1,12 @@
 //! Commands that do something else than what the user was asked.
 
-use std::{net::TcpListener, path::Path, process::Command};
+use std::{net::TcpListener, process::Command};
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, wait_until};
 use serde_json::json;
 
 use crate::{
-    confinement::{calls, has_landlock},
+    confinement::{calls, has_landlock, is_running},
     home,
 };
 
@@ -46,6 +46,11 @@ fn an_allowed_command_does_not_allow_options_that_write_or_run() {
         "find . -maxdepth 0 -ok touch pwned",
         "sort a -o pwned",
         "sort -opwned a",
+        "find . -maxdepth 0 -exec touch pwned ;",
+        "sort -S 1k --comp=./evil a",
+        "git log --ext-d",
+        "sort CC=touch",
+        "sort @pwned",
     ];
     let results = calls(&home, "ask", &attempts.map(command));
     for (attempt, result) in attempts.iter().zip(results) {
@@ -69,7 +74,7 @@ fn a_command_cannot_end_memoir_or_outlive_it() {
     if !confines_everything() {
         return;
     }
-    let survivor = "setsid setsid sh -c 'sleep 1; touch survived' >/dev/null 2>&1 &";
+    let survivor = "setsid setsid sh -c 'sleep 4; touch survived' >/dev/null 2>&1 &";
     let memoir = "$(awk '{print $4}' /proc/$PPID/stat)";
     for attack in [
         format!("{survivor} kill -9 $PPID; kill -9 {memoir}; echo alive"),
@@ -82,26 +87,29 @@ fn a_command_cannot_end_memoir_or_outlive_it() {
         // The turn ends normally, whatever happens to the command.
         calls(&home, "full", &[("execute_bash", json!({"command": attack}))]);
     }
-    let alive = format!("kill -9 $PPID; kill -9 {memoir}; echo alive");
-    let results = calls(&home, "full", &[("execute_bash", json!({"command": alive}))]);
-    assert!(results[0].starts_with("alive\n"), "{results:?}");
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    for attack in [
+        "prlimit --pid $PPID --cpu=0:0; sleep 2",
+        "for pid in /proc/[0-9]*; do prlimit --pid ${pid#/proc/} --nofile=3:3; done; sleep 1",
+        "renice 19 $PPID",
+    ] {
+        calls(&home, "full", &[("execute_bash", json!({"command": format!("{survivor} {attack}")}))]);
+    }
+    std::thread::sleep(std::time::Duration::from_millis(4500));
     assert!(!home.workspace().join("survived").exists());
 }
 
 #[test]
 fn a_command_ends_when_memoir_is_killed() {
     let home = home();
-    let command = "setsid setsid sh -c 'echo $$ > pid; sleep 300' & sleep 300";
+    let argument = format!("{}313", std::process::id());
+    let command = format!("setsid setsid sh -c 'touch started; sleep {argument}' & sleep 300");
     let provider =
         ScriptedProvider::start([Reply::tool_call("c1", "execute_bash", &json!({"command": command}))]);
     let mut memoir = home.memoir(["-p", "go", "--approval", "full"]).provider(&provider).spawn();
-    let pid = home.workspace().join("pid");
-    wait_until("the command runs", || std::fs::read_to_string(&pid).is_ok_and(|pid| pid.ends_with('\n')));
+    wait_until("the command runs", || is_running(&argument));
     memoir.kill().unwrap();
     memoir.wait().unwrap();
-    let process = format!("/proc/{}", std::fs::read_to_string(pid).unwrap().trim());
-    wait_until("the command has ended", || !Path::new(&process).exists());
+    wait_until("the command has ended", || !is_running(&argument));
 }
 
 #[test]
@@ -125,6 +133,19 @@ fn a_command_connects_to_nothing_without_approval() {
         ("execute_python", json!({"code": python})),
         ("execute_python", json!({"code": listen})),
         ("execute_python", json!({"code": python, "network": false})),
+        // Multipath TCP and TCP Fast Open, which Landlock does not know.
+        (
+            "execute_python",
+            json!({"code": format!("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); s.connect(('127.0.0.1', {port})); print('open')")}),
+        ),
+        (
+            "execute_python",
+            json!({"code": format!("import socket; s = socket.socket(); s.sendto(b'x', 0x20000000, ('127.0.0.1', {port})); print('open')")}),
+        ),
+        (
+            "execute_python",
+            json!({"code": format!("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.sendto(b'x', ('127.0.0.1', {port})); print('open')")}),
+        ),
     ];
     for (attempt, result) in attempts.iter().zip(calls(&home, "full", &attempts)) {
         assert!(!result.starts_with("open"), "{attempt:?}: {result}");

@@ -214,3 +214,20 @@ fn files_of_another_user_above_the_project_are_not_used() {
     assert!(stderr.contains("config.toml is not used: it belongs to another user"), "{stderr}");
     assert!(stderr.contains("SKILL.md: it belongs to another user"), "{stderr}");
 }
+
+#[test]
+fn instructions_that_link_to_a_secret_and_the_environment_are_not_read() {
+    let home = home();
+    let work = home.workspace();
+    fs::write(work.join(".env"), "PIN=7731").unwrap();
+    symlink(".env", work.join("AGENTS.md")).unwrap();
+    let paths = ["/proc/self/environ", "/proc/thread-self/environ", "/proc/self/../self/environ"];
+    let attempts = paths.map(|path| ("file_read", json!({"path": path})));
+    for (path, result) in paths.iter().zip(calls(&home, "full", &attempts)) {
+        assert!(result.contains("it belongs to a running process"), "{path}: {result}");
+    }
+    let provider = ScriptedProvider::start([Reply::text("Done.")]);
+    home.memoir(["-p", "hello"]).provider(&provider).succeed();
+    let request = provider.requests()[0].body.to_string();
+    assert!(!request.contains("7731"), "{request}");
+}

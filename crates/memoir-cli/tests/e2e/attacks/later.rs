@@ -98,6 +98,8 @@ fn commands_do_not_write_what_runs_later_without_asking_each_time() {
         "echo evil > /proc/self/root$PWD/.git/config; cd .git && echo evil > config",
         "nsenter -t $PPID -m -U sh -c \"echo evil > $PWD/.git/config\"",
         "python3 -c \"open('.git/config', 'w').write('evil')\"; truncate -s 0 .git/config",
+        "for n in .Git .gIt .GIT .Envrc .Memoir .Husky; do ln -s /nonexistent $n; done",
+        "for f in .git/config AGENTS.md .envrc .memoir/config.toml package.json; do echo evil >> $f; done",
     ] {
         calls(&home, "full", &[("execute_bash", json!({"command": attack}))]);
         // One that is not at the top of the project is protected from tools only.

@@ -196,6 +196,7 @@ async fn the_origin_of_a_message_is_stored_and_not_inferred_from_its_text() {
     for (input, by_others) in [(TurnInput::from(typed_tag), false), (attachment, true)] {
         let report = fixture.turn(&mut state, input).await.unwrap();
         let messages = fixture.store.exchange_messages(report.exchange_id).await.unwrap();
-        assert_eq!(messages.iter().map(|message| message.by_others).collect::<Vec<_>>(), [by_others, false]);
+        // The answer may repeat what the model has read.
+        assert_eq!(messages.iter().map(|message| message.by_others).collect::<Vec<_>>(), [by_others; 2]);
     }
 }

@@ -61,11 +61,17 @@ fn an_allowed_command_does_not_allow_options_that_write_or_run() {
     assert!(harmless[0].contains("first"), "{harmless:?}");
 }
 
-/// Returns whether the kernel confines signals and connections of commands: Linux 6.12 or newer, with Landlock.
+/// Returns whether the system allows the namespaces in which commands run.
+pub(super) fn has_namespaces() -> bool {
+    Command::new("unshare").args(["-Urmnpf", "true"]).status().is_ok_and(|status| status.success())
+}
+
+/// Returns whether the system confines signals and connections of commands: namespaces, and Linux 6.12 or newer with
+/// Landlock.
 fn confines_everything() -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
-    has_landlock() && (numbers.next(), numbers.next()) >= (Some(6), Some(12))
+    has_namespaces() && has_landlock() && (numbers.next(), numbers.next()) >= (Some(6), Some(12))
 }
 
 #[test]

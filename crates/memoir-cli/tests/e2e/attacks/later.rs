@@ -1,10 +1,11 @@
 //! Writes that would run code or instruct an agent later.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::json;
 
+use super::commands::has_namespaces;
 use crate::{
     confinement::{calls, has_landlock},
     home,
@@ -83,9 +84,7 @@ fn commands_do_not_write_what_runs_later_without_asking_each_time() {
     let home = home();
     let work = home.workspace();
     create_files(&work);
-    let can_mount =
-        Command::new("unshare").args(["-Urm", "true"]).status().is_ok_and(|status| status.success());
-    if !has_landlock() || !can_mount {
+    if !has_landlock() || !has_namespaces() {
         return;
     }
     for attack in [

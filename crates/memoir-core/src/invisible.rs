@@ -49,15 +49,15 @@ fn is_blank(character: char) -> bool {
     character != ' ' && (character.is_whitespace() || character == '\u{2800}')
 }
 
-/// Returns the text with every invisible or blank character escaped, except spaces, line breaks and tabs. Use this where the user must
-/// see exactly what a text consists of.
+/// Returns the text with every invisible or blank character escaped, except spaces, line breaks and tabs. Use this
+/// where the user must see exactly what a text consists of.
 pub fn reveal(text: &str) -> Cow<'_, str> {
     escape(text, |character| {
         (is_invisible(character) || is_blank(character)) && !matches!(character, '\n' | '\t')
     })
 }
 
-/// Returns the text on one line, with every invisible character escaped.
+/// Returns the text on one line, with every invisible or blank character escaped, except spaces.
 pub fn reveal_on_one_line(text: &str) -> Cow<'_, str> {
     escape(text, |character| is_invisible(character) || is_blank(character))
 }

@@ -1,5 +1,6 @@
-//! Confinement of commands. A supervisor starts the command and ends everything that it started, even if Memoir itself
-//! is killed. The command's first process restricts itself with Landlock before it executes the command.
+//! Confinement of commands. A supervisor creates namespaces, starts the command in them, and ends everything that it
+//! started, even if Memoir itself is killed. The command's first process restricts itself with Landlock before it
+//! executes the command.
 
 use std::{
     ffi::OsString,
@@ -66,7 +67,8 @@ pub(crate) fn is_supported() -> bool {
 }
 
 /// Runs a command in confinement. The arguments follow [`CONFINE_ARGUMENT`]:
-/// `[--landlock] [--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
+/// `[--landlock] [--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when
+/// stdin is closed.
 ///
 /// # Errors
 ///
@@ -173,7 +175,7 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
-    // Without Landlock the command runs unconfined; Memoir has told the user.
+    // Without Landlock, the command can write wherever the user can; Memoir has said so.
     if confinement.landlock
         && let Err(error) = confine(&confinement.directories, confinement.network)
     {

@@ -10,7 +10,9 @@ use memoir_core::ConversationId;
 use memoir_recall::{Recall, ScopeRule};
 use memoir_store::ToolStore;
 
-use crate::{Sandbox, Search, SubagentRunner, ToolError, Workspace, workspace::ResolvedPath};
+use crate::{
+    Access, Sandbox, Search, SubagentRunner, ToolError, Workspace, is_protected, workspace::ResolvedPath,
+};
 
 /// Returns whether the user's rules deny a path to a tool.
 pub type DeniedPaths = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
@@ -46,27 +48,26 @@ impl ToolContext {
         self.denied.as_ref().is_some_and(|denies| denies(path))
     }
 
-    /// Fails if a rule denies a path to the tool that is in a directory, at any depth.
-    pub(crate) fn check_contents(&self, directory: &ResolvedPath) -> Result<(), ToolError> {
-        if self.denied.is_none() || !directory.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Ok(());
-        }
-        let failed = |error: io::Error| {
-            ToolError::Failed(format!("cannot check {} against the rules: {error}", directory.real.display()))
+    /// Returns what a call that moves or deletes a path also changes: one of the protected paths in it, because one
+    /// question is enough.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a rule denies one of the paths in it to the tool.
+    pub(crate) fn check_contents(&self, path: &ResolvedPath) -> Result<Option<Access>, ToolError> {
+        let find = |is_wanted: &dyn Fn(&Path) -> bool| {
+            find_below(path, is_wanted).map_err(|error| {
+                ToolError::Failed(format!("cannot check what is in {}: {error}", path.real.display()))
+            })
         };
-        for (name, metadata) in directory.entries().map_err(failed)? {
-            let entry = directory.below(Path::new(&name));
-            if self.denies(&entry.real) {
-                return Err(ToolError::Failed(format!(
-                    "a rule denies it, because of {}",
-                    entry.real.display()
-                )));
-            }
-            if metadata.is_dir() {
-                self.check_contents(&entry)?;
-            }
+        if self.denied.is_some()
+            && let Some(denied) = find(&|path| self.denies(path))?
+        {
+            return Err(ToolError::Failed(format!("a rule denies it, because of {}", denied.display())));
         }
-        Ok(())
+        let is_named_protected =
+            |path: &Path| path.file_name().is_some_and(|name| is_protected(Path::new(name)));
+        Ok(find(&is_named_protected)?.map(Access::Write))
     }
 
     /// Returns the project to which memory is limited (`rag.scope = "only"`).
@@ -106,4 +107,23 @@ impl ToolContext {
             denied: None,
         })
     }
+}
+
+/// Returns a path that is wanted in a directory, at any depth.
+fn find_below(directory: &ResolvedPath, is_wanted: &dyn Fn(&Path) -> bool) -> io::Result<Option<PathBuf>> {
+    if !directory.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        return Ok(None);
+    }
+    for (name, metadata) in directory.entries()? {
+        let entry = directory.below(Path::new(&name));
+        if is_wanted(&entry.real) {
+            return Ok(Some(entry.real));
+        }
+        if metadata.is_dir()
+            && let Some(found) = find_below(&entry, is_wanted)?
+        {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }

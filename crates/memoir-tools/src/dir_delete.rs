@@ -39,10 +39,12 @@ impl Tool for DirDelete {
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let ToolArguments { path, recursive } = parse(arguments)?;
         let location = context.workspace.locate_inside(&path)?;
-        context.check_contents(&location)?;
+        let included = context.check_contents(&location)?;
         let extent = if recursive { "and everything in it" } else { "if it is empty" };
         let preview = format!("delete {} {extent}", context.workspace.show(&location));
-        Ok(Plan::new(Access::Write(location.real)).with_preview(preview))
+        let mut plan = Plan::new(Access::Write(location.real)).with_preview(preview);
+        plan.accesses.extend(included);
+        Ok(plan)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

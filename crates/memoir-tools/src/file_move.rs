@@ -22,8 +22,10 @@ impl Tool for FileMove {
 
     async fn plan(&self, arguments: &Value, context: &ToolContext) -> Result<Plan, ToolError> {
         let paths = PathPair::parse(arguments, context)?;
-        context.check_contents(&paths.source)?;
-        Ok(paths.plan("move", Access::Write, &context.workspace))
+        let included = context.check_contents(&paths.source)?;
+        let mut plan = paths.plan("move", Access::Write, &context.workspace);
+        plan.accesses.extend(included);
+        Ok(plan)
     }
 
     async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

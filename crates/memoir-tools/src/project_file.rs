@@ -15,9 +15,9 @@ use crate::{ToolError, Workspace, protected::is_protected, workspace::ResolvedPa
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectFileError {
-    /// The file is a link to another directory. A project could otherwise link to any of the user's files.
-    #[error("it is a link to a file outside the project")]
-    Outside,
+    /// The file is a link to a file with another purpose. A project could otherwise link to any of the user's files.
+    #[error("it is a link to another file")]
+    Link,
     /// The file belongs to another user, who could otherwise instruct Memoir from a directory above the project.
     #[error("it belongs to another user")]
     Foreign,
@@ -26,12 +26,12 @@ pub enum ProjectFileError {
     Unreadable(#[from] io::Error),
 }
 
-/// Reads the first `max_bytes` of a text file in `directory`, which is above, in or below the project. The file is opened once,
-/// and what is checked is the open file, so that nothing can be put in its place in between.
+/// Reads the first `max_bytes` of a text file in `directory`, which is above, in or below the project. The file is
+/// opened once, and what is checked is the open file, so that nothing can be put in its place in between.
 ///
 /// # Errors
 ///
-/// Fails if the file leads out of the directory, belongs to another user or cannot be read.
+/// Fails if the file is a link to another file, belongs to another user or cannot be read.
 pub fn read_project_file(
     project: &Path,
     directory: &Path,
@@ -59,7 +59,7 @@ pub(crate) fn list_project_directory(directory: &Path, name: &str) -> Result<Vec
 fn locate(directory: &Path, name: &str) -> Result<ResolvedPath, ProjectFileError> {
     let workspace = Workspace::new(directory, &[])?;
     let location = workspace.locate_inside(name).map_err(|error| match error {
-        ToolError::OutsideWorkspace(_) => ProjectFileError::Outside,
+        ToolError::OutsideWorkspace(_) => ProjectFileError::Link,
         error => io::Error::other(error.to_string()).into(),
     })?;
     // A link may lead to a file with the same purpose beside it, but not to one further down or to a secret.
@@ -67,7 +67,7 @@ fn locate(directory: &Path, name: &str) -> Result<ResolvedPath, ProjectFileError
     let is_beside = depth(&location.real) == depth(workspace.project()) + depth(Path::new(name));
     let (real_name, name) = (location.real.file_name(), Path::new(name).file_name());
     let has_same_purpose = real_name == name || real_name.is_some_and(|name| is_protected(Path::new(name)));
-    if is_beside && has_same_purpose { Ok(location) } else { Err(ProjectFileError::Outside) }
+    if is_beside && has_same_purpose { Ok(location) } else { Err(ProjectFileError::Link) }
 }
 
 /// Returns whether a file belongs to root or to the user. For root, who works in the projects of other users, it may

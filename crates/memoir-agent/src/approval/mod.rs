@@ -152,7 +152,7 @@ impl ApprovalPolicy {
     pub(crate) fn denied_paths(&self, tool: &str, project: &Path) -> Option<DeniedPaths> {
         let mut patterns = GlobSetBuilder::new();
         let mut is_empty = true;
-        for pattern in self.rules.iter().filter_map(|rule| rule.denied_paths(tool)) {
+        for pattern in self.rules.iter().flat_map(|rule| rule.denied_paths(tool)) {
             patterns.add(pattern);
             is_empty = false;
         }

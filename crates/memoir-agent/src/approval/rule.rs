@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use globset::{Glob, GlobBuilder};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use memoir_redact::redact;
 use memoir_tools::{Access, Plan};
 
@@ -120,12 +120,16 @@ impl Rule {
             }
     }
 
-    /// Returns the pattern of the paths that the rule denies to a tool, if it has one.
-    pub(super) fn denied_paths(&self, tool: &str) -> Option<Glob> {
-        let pattern = self.argument.as_deref().filter(|_| !runs_commands(tool))?;
-        let applies = self.effect == RuleEffect::Deny && self.matches_tool(tool);
-        // The pattern was checked when the rule was parsed.
-        if applies { Glob::new(pattern).ok() } else { None }
+    /// Returns the patterns of the paths that the rule denies to a tool.
+    pub(super) fn denied_paths(&self, tool: &str) -> Vec<Glob> {
+        match &self.argument {
+            Some(pattern)
+                if self.effect == RuleEffect::Deny && self.matches_tool(tool) && !runs_commands(tool) =>
+            {
+                deny_patterns(pattern)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns whether the rule denies an access of a tool. It errs on the side of denying: it matches a command that
@@ -205,6 +209,16 @@ fn matches_path(pattern: &str, path: &str) -> bool {
     glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
+/// Returns the patterns of what a deny rule covers: the paths that match, and everything below them.
+fn deny_patterns(pattern: &str) -> Vec<Glob> {
+    let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+    // The pattern was checked when the rule was parsed.
+    [pattern.to_owned(), format!("{pattern}/**")]
+        .iter()
+        .filter_map(|pattern| Glob::new(pattern).ok())
+        .collect()
+}
+
 /// Returns whether a path matches a pattern or, if it would be changed, is a directory above paths that may. Tools that
 /// read a directory skip the denied paths in it.
 fn overlaps_path(pattern: &str, relative_path: &str, access: &Access) -> bool {
@@ -215,10 +229,10 @@ fn overlaps_path(pattern: &str, relative_path: &str, access: &Access) -> bool {
             || literal_prefix.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let full_path = path.to_string_lossy();
-    let matcher = Glob::new(pattern).map(|glob| glob.compile_matcher());
+    let matchers: Vec<GlobMatcher> = deny_patterns(pattern).iter().map(Glob::compile_matcher).collect();
     let is_above =
         || is_ancestor(relative_path) || (literal_prefix.starts_with('/') && is_ancestor(&full_path));
-    matcher.is_ok_and(|matcher| matcher.is_match(relative_path) || matcher.is_match(path))
+    matchers.iter().any(|matcher| matcher.is_match(relative_path) || matcher.is_match(path))
         || (matches!(access, Access::Write(_)) && is_above())
 }
 

@@ -180,6 +180,38 @@ fn a_denied_path_is_not_reached_through_the_directories_above_it() {
 }
 
 #[test]
+fn a_denied_directory_is_denied_with_everything_in_it() {
+    for rule in ["*(secret)", "*(secret/)", "*(./secret)", "*(secret/**)", "*(s*t)"] {
+        let home = home();
+        fs::create_dir_all(home.workspace().join("secret/deep")).unwrap();
+        fs::write(home.workspace().join("secret/deep/pin"), "PIN=7731").unwrap();
+        home.write_config(&format!("[approval]\ndeny = [\"{rule}\"]\n"));
+        let attempts = [
+            ("file_read", json!({"path": "secret/deep/pin"})),
+            ("file_grep", json!({"pattern": "PIN"})),
+            ("file_grep", json!({"pattern": "PIN", "path": "secret/deep"})),
+            ("file_glob", json!({"pattern": "**/pin"})),
+            ("file_copy", json!({"from": "secret/deep/pin", "to": "copy"})),
+            ("file_move", json!({"from": "secret/deep", "to": "moved"})),
+            ("file_write", json!({"path": "secret/deep/new", "content": "x"})),
+        ];
+        for (attempt, output) in attempts.iter().zip(calls(&home, "full", &attempts)) {
+            assert!(
+                !output.contains("7731") && !output.contains("secret/deep/pin\n"),
+                "{rule} {attempt:?}: {output}"
+            );
+        }
+        let mut names: Vec<_> = fs::read_dir(home.workspace().join("secret/deep"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["pin"], "{rule}");
+        assert!(!home.workspace().join("copy").exists(), "{rule}");
+    }
+}
+
+#[test]
 fn files_of_another_user_above_the_project_are_not_used() {
     if !rustix::process::geteuid().is_root() {
         // Only root can give files to another user.

@@ -69,6 +69,8 @@ fn tools_do_not_write_what_runs_later_without_asking_each_time() {
             ("file_write", json!({"path": "new/.envrc", "content": "evil"})),
             ("file_write", json!({"path": "deep/../.GIT/config", "content": "evil"})),
             ("dir_create", json!({"path": ".claude/hooks"})),
+            ("dir_delete", json!({"path": "deep", "recursive": true})),
+            ("file_move", json!({"from": "deep", "to": "elsewhere"})),
         ]);
         for (attempt, result) in attempts.iter().zip(calls(&home, mode, &attempts)) {
             assert!(result.contains("the user is asked each time"), "{attempt:?}: {result}");

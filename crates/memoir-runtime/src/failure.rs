@@ -140,7 +140,7 @@ impl From<StoreError> for Failure {
             ),
             StoreError::Busy => failure.hint("Try again in a moment."),
             StoreError::Damaged { .. } => {
-                failure.hint("Restore a backup, or move the file elsewhere to start with an empty memory.")
+                failure.hint("Nothing is written to it any more. Salvage what is readable with `memoir repair`, or restore a backup with `memoir restore`.")
             }
             _ => failure,
         }

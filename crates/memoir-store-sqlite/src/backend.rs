@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
 use memoir_store::{
     Backend, BackendStore, ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, Inspect, Inspectable,
-    NewDocument, NewImport, NewRedaction, RedactedWrites, Result, Store, StoreFault,
+    NewDocument, NewImport, NewRedaction, RedactedWrites, Result, Salvage, Store, StoreFault,
 };
 
 use super::{
     SqliteStore,
-    upkeep::{restore, verify},
+    upkeep::{repair, restore, verify},
 };
 
 /// Opens stores in SQLite files.
@@ -38,6 +38,10 @@ impl Backend for SqliteBackend {
 
     async fn restore(&self, backup: &Path, location: &OsStr, aside: &Path) -> Result<()> {
         restore(backup, Path::new(location), aside).await
+    }
+
+    async fn repair(&self, location: &OsStr, aside: &Path) -> Result<Salvage> {
+        repair(Path::new(location), aside).await
     }
 }
 

@@ -106,7 +106,7 @@ impl Conversations for SqliteStore {
         .bind(id.get())
         .bind(at.as_millis())
         .bind(last.unwrap_or(0))
-        .fetch_optional(&self.writer)
+        .fetch_optional(self.writer().await?)
         .await
         .map(|id| id.map(ConversationId::new))
         .or_store_error()

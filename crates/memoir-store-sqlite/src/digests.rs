@@ -76,7 +76,7 @@ impl Digests for SqliteStore {
         .bind(through.get())
         .bind(now.as_millis())
         .bind(previous_through.map(ExchangeId::get))
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(())

@@ -63,7 +63,7 @@ impl Documents for SqliteStore {
         sqlx::query("UPDATE documents SET source = ?, kind = 'file' WHERE id = ?")
             .bind(source)
             .bind(id.get())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .map(drop)
             .or_store_error()

@@ -5,6 +5,8 @@ use std::{io, path::Path};
 use memoir_store::{Result, StoreError};
 use sqlx::error::DatabaseError;
 
+use super::damage;
+
 // Primary result codes, from SQLite's documentation.
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
@@ -46,7 +48,10 @@ pub(super) fn store_error(error: sqlx::Error) -> StoreError {
         (Some(BUSY | LOCKED), _) | (None, sqlx::Error::PoolTimedOut) => StoreError::Busy,
         (Some(FULL), _) => StoreError::DiskFull,
         (Some(IO_ERROR | READ_ONLY | CANNOT_OPEN), _) => StoreError::DiskFailed { reason: describe(&error) },
-        (Some(CORRUPT | NOT_A_DATABASE), _) => StoreError::Damaged { reason: describe(&error) },
+        (Some(CORRUPT | NOT_A_DATABASE), _) => {
+            damage::suspect();
+            StoreError::Damaged { reason: describe(&error) }
+        }
         _ => StoreError::Other(Box::new(error)),
     }
 }

@@ -68,7 +68,7 @@ impl SqliteStore {
     /// Finishes an erasure that an earlier process started but did not complete. Returns `true` if no traces remain.
     pub(super) async fn finish_forgetting(&self) -> Result<bool> {
         let last: Option<i64> = sqlx::query_scalar("SELECT max(id) FROM _traces")
-            .fetch_one(&self.writer)
+            .fetch_one(self.writer().await?)
             .await
             .or_store_error()?;
         match last {
@@ -82,7 +82,7 @@ impl SqliteStore {
     /// Rewrites the file without the content that was deleted up to this trace. Returns `false` if a concurrent reader
     /// prevents it.
     async fn rewrite_file(&self, through: i64) -> Result<bool> {
-        match sqlx::query("VACUUM").execute(&self.writer).await.or_store_error() {
+        match sqlx::query("VACUUM").execute(self.writer().await?).await.or_store_error() {
             Ok(_) if self.truncate_log().await? => self.clear_traces(through).await.map(|()| true),
             Ok(_) | Err(StoreError::Busy) => Ok(false),
             Err(error) => Err(error),
@@ -92,7 +92,7 @@ impl SqliteStore {
     async fn clear_traces(&self, through: i64) -> Result<()> {
         sqlx::query("DELETE FROM _traces WHERE id <= ?")
             .bind(through)
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .map(drop)
             .or_store_error()
@@ -102,7 +102,7 @@ impl SqliteStore {
     /// prevents it.
     async fn truncate_log(&self) -> Result<bool> {
         let busy: i64 = sqlx::query_scalar("PRAGMA wal_checkpoint(TRUNCATE)")
-            .fetch_one(&self.writer)
+            .fetch_one(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(busy == 0)
@@ -111,7 +111,7 @@ impl SqliteStore {
     /// Returns whether parts of these deleted texts remain in the file.
     async fn has_remains(&self, texts: Vec<String>) -> Result<bool> {
         let file: String = sqlx::query_scalar("SELECT file FROM pragma_database_list WHERE name = 'main'")
-            .fetch_one(&self.writer)
+            .fetch_one(self.writer().await?)
             .await
             .or_store_error()?;
         let path = PathBuf::from(file);

@@ -88,7 +88,7 @@ impl Jobs for SqliteStore {
             .bind(until.as_millis())
             .bind(owner)
             .bind(LeaseKind::OpenConversation.as_str())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(())
@@ -200,7 +200,7 @@ impl Jobs for SqliteStore {
         )
         .bind(id)
         .bind(now.as_millis())
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(result.rows_affected())
@@ -211,7 +211,7 @@ impl Jobs for SqliteStore {
             "UPDATE jobs SET state = 'given_up' WHERE state = 'failed' AND (?1 IS NULL OR id = ?1)",
         )
         .bind(id)
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(result.rows_affected())
@@ -220,7 +220,7 @@ impl Jobs for SqliteStore {
     async fn forget_failures(&self, worker: WorkerKind) -> Result<()> {
         sqlx::query("DELETE FROM jobs WHERE worker = ? AND leased_by IS NULL")
             .bind(worker.as_str())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(())

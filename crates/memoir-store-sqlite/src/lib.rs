@@ -34,6 +34,7 @@ mod commit;
 mod conversations;
 mod core_memory;
 mod costs;
+mod damage;
 mod deletion;
 mod digests;
 mod document_rows;
@@ -61,6 +62,7 @@ mod quotations;
 mod redactions;
 mod remains;
 mod rows;
+mod salvage;
 mod schedules;
 mod settings;
 mod sources;
@@ -80,10 +82,11 @@ use std::{
 
 use futures::future::join_all;
 use memoir_core::lock;
-use memoir_store::Result;
+use memoir_store::{Result, StoreError, Upkeep as _};
 use sqlx::{Sqlite, SqlitePool, Transaction};
 use tokio::{sync::RwLock, task::JoinHandle};
 
+use damage::DamageNote;
 use error::SqlResultExt as _;
 use index::{Chunks, Graphs, Index};
 use stems::Stems;
@@ -116,21 +119,34 @@ pub struct SqliteStore {
     chunk_graphs: Arc<Graphs>,
     chunk_graph_file: Arc<PathBuf>,
     stems: Arc<Stems>,
+    damage: Arc<DamageNote>,
 }
 
 impl SqliteStore {
+    /// Returns the connection for writing. Fails if the database is damaged.
+    async fn writer(&self) -> Result<&SqlitePool> {
+        if damage::take_suspicion() {
+            self.check_quickly().await?;
+        }
+        match self.damage.read() {
+            Some(reason) => Err(StoreError::Damaged { reason }),
+            None => Ok(&self.writer),
+        }
+    }
+
     /// Begins a transaction that holds the write lock from its start. A deferred transaction that reads first and
     /// writes later fails if another process wrote in between, regardless of the busy timeout.
     async fn begin_write(&self) -> Result<Transaction<'static, Sqlite>> {
-        let transaction = match self.writer.begin_with("BEGIN IMMEDIATE").await {
+        let writer = self.writer().await?;
+        let transaction = match writer.begin_with("BEGIN IMMEDIATE").await {
             // When the disk is full, SQLite rolls back the transaction by itself, but the driver still considers it
             // open. A new connection does not have this problem.
             Err(sqlx::Error::InvalidSavePointStatement) => {
-                let connection = self.writer.acquire().await.or_store_error()?;
+                let connection = writer.acquire().await.or_store_error()?;
                 if let Err(error) = connection.close().await {
                     tracing::debug!(%error, "could not close a connection that is discarded either way");
                 }
-                self.writer.begin_with("BEGIN IMMEDIATE").await
+                writer.begin_with("BEGIN IMMEDIATE").await
             }
             result => result,
         };

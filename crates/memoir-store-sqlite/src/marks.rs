@@ -13,7 +13,7 @@ impl Marks for SqliteStore {
         let Some(mark) = mark else {
             sqlx::query("DELETE FROM marks WHERE exchange_id = ?")
                 .bind(exchange.get())
-                .execute(&self.writer)
+                .execute(self.writer().await?)
                 .await
                 .or_store_error()?;
             let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM exchanges WHERE id = ?)")
@@ -30,7 +30,7 @@ impl Marks for SqliteStore {
         .bind(exchange.get())
         .bind(mark.as_str())
         .bind(at.as_millis())
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(result.rows_affected() == 1)

@@ -30,10 +30,11 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
 /// Returns a migrator with all migrations. It runs those that a database lacks.
 pub(super) fn migrator() -> Migrator {
-    up_to(SCHEMA_VERSION)
+    migrator_to(SCHEMA_VERSION)
 }
 
-fn up_to(last: i64) -> Migrator {
+/// Returns a migrator with the migrations up to a version.
+pub(super) fn migrator_to(last: i64) -> Migrator {
     let migrations = MIGRATIONS
         .iter()
         .filter(|(version, ..)| *version <= last)
@@ -53,7 +54,7 @@ mod tests {
     #[tokio::test]
     async fn migration_keeps_data_of_an_earlier_version() -> Result<(), sqlx::Error> {
         let mut connection = SqliteConnection::connect("sqlite::memory:").await?;
-        up_to(5).run_direct(None, &mut connection, false).await?;
+        migrator_to(5).run_direct(None, &mut connection, false).await?;
         sqlx::raw_sql(
             "INSERT INTO conversations (id, title, scope, model, created, updated, summary, summary_by, summary_through)
              VALUES (1, 'grew', '/p', 'm', 1, 1, 's', 'm', 1), (2, 'told', '/p', 'm', 1, 1, 's', 'm', 3),

@@ -19,8 +19,10 @@ use sqlx::{
 
 use super::{
     SqliteStore,
+    damage::DamageNote,
     error::{file_error, open_error},
     migrations::{SCHEMA_VERSION, migrator},
+    salvage::contains_memory,
     stems::Stems,
     wal_guard::WalGuard,
 };
@@ -47,7 +49,13 @@ impl SqliteStore {
     pub async fn open(path: &Path) -> Result<Self> {
         let _lock = lock_for_opening(path).await?;
         let guard = WalGuard::link(path).map_err(|error| file_error(path, &error))?;
-        let traces = prepare(path).await;
+        let traces = match prepare(path).await {
+            // A damaged header looks like a file of another kind.
+            Err(StoreError::Foreign { .. }) if contains_memory(path).await? => {
+                Err(StoreError::Damaged { reason: "its header is unreadable".into() })
+            }
+            traces => traces,
+        };
         let cleanup = if traces.is_ok() { guard.release() } else { guard.restore() };
         let traces =
             traces.and_then(|traces| cleanup.map(|()| traces).map_err(|error| file_error(path, &error)))?;
@@ -105,6 +113,7 @@ impl SqliteStore {
             chunk_graphs: Arc::default(),
             chunk_graph_file: Arc::new(path.with_extension("documents.graph")),
             stems: Arc::new(Stems::new()),
+            damage: Arc::new(DamageNote::of(path)),
         }
     }
 }
@@ -207,6 +216,17 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     if version > SCHEMA_VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), version, supported: SCHEMA_VERSION });
     }
+    let damage = DamageNote::of(path);
+    if is_empty {
+        damage.remove();
+    }
+    if let Some(reason) = damage.read() {
+        // A damaged database can be read if its schema is current, and must not be written to.
+        return match version == SCHEMA_VERSION {
+            true => Ok(Traces::Gone),
+            false => Err(StoreError::Damaged { reason }),
+        };
+    }
     if version < SCHEMA_VERSION {
         migrate(connection).await.map_err(|error| match error {
             // Every other error, such as damage or a full disk, keeps its own meaning.
@@ -227,17 +247,23 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     Ok(if has_traces { Traces::Left } else { Traces::Gone })
 }
 
-/// Runs the missing migrations and sets the application id and schema version, in one transaction.
+/// Runs the missing migrations in one transaction.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    run_migrations(&mut transaction).await?;
+    transaction.commit().await
+}
+
+/// Runs the missing migrations and sets the application id and schema version.
+pub(super) async fn run_migrations(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     // `Migrator::run` makes this call too, but has a bound that no spawned future can satisfy (see the comment in
     // sqlx).
-    migrator().run_direct(None, &mut *transaction, false).await?;
+    migrator().run_direct(None, &mut *connection, false).await?;
     sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}")))
-        .execute(&mut *transaction)
+        .execute(&mut *connection)
         .await?;
     sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA user_version = {SCHEMA_VERSION}")))
-        .execute(&mut *transaction)
+        .execute(connection)
         .await?;
-    transaction.commit().await
+    Ok(())
 }

@@ -35,7 +35,7 @@ impl Permissions for SqliteStore {
         .bind(rule)
         .bind(scope)
         .bind(now.as_millis())
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(())
@@ -44,7 +44,7 @@ impl Permissions for SqliteStore {
     async fn remove_approval_rule(&self, id: i64) -> Result<bool> {
         let result = sqlx::query("DELETE FROM approval_rules WHERE id = ?")
             .bind(id)
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(result.rows_affected() == 1)

@@ -39,7 +39,7 @@ impl Schedules for SqliteStore {
         .bind(new.budget.map(Usd::as_nanos))
         .bind(next_due.map(Timestamp::as_millis))
         .bind(now.as_millis())
-        .execute(&self.writer)
+        .execute(self.writer().await?)
         .await
         .or_store_error()?;
         Ok(result.rows_affected() == 1)
@@ -67,7 +67,7 @@ impl Schedules for SqliteStore {
             .bind(paused)
             .bind(next_due.map(Timestamp::as_millis))
             .bind(id.get())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .map(drop)
             .or_store_error()
@@ -78,7 +78,7 @@ impl Schedules for SqliteStore {
             .bind(due.as_millis())
             .bind(id.get())
             .bind(current_due.as_millis())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .map(drop)
             .or_store_error()
@@ -87,7 +87,7 @@ impl Schedules for SqliteStore {
     async fn remove_task(&self, id: TaskId) -> Result<bool> {
         let result = sqlx::query("DELETE FROM tasks WHERE id = ?")
             .bind(id.get())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(result.rows_affected() == 1)
@@ -156,7 +156,7 @@ impl Schedules for SqliteStore {
         let result = sqlx::query("UPDATE runs SET leased_till = ? WHERE id = ? AND state = 'running'")
             .bind(until.as_millis())
             .bind(id.get())
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .or_store_error()?;
         Ok(result.rows_affected() == 1)
@@ -239,7 +239,7 @@ impl Schedules for SqliteStore {
     async fn mark_read(&self, runs: &[RunId]) -> Result<()> {
         sqlx::query("UPDATE runs SET seen = 1 WHERE id IN (SELECT value FROM json_each(?))")
             .bind(to_json_list(runs.iter().map(|id| id.get())))
-            .execute(&self.writer)
+            .execute(self.writer().await?)
             .await
             .map(drop)
             .or_store_error()

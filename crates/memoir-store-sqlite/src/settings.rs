@@ -27,7 +27,7 @@ impl Settings for SqliteStore {
             .bind(now.as_millis()),
             None => sqlx::query("DELETE FROM settings WHERE key = ?").bind(key),
         };
-        statement.execute(&self.writer).await.or_store_error()?;
+        statement.execute(self.writer().await?).await.or_store_error()?;
         Ok(())
     }
 }

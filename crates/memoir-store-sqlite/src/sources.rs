@@ -242,7 +242,7 @@ impl SqliteStore {
         .bind(claim.owner)
         .bind(claim.until.as_millis())
         .try_map(read_claimed)
-        .fetch_all(&self.writer)
+        .fetch_all(self.writer().await?)
         .await
         .or_store_error()
     }

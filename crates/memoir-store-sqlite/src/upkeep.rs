@@ -1,16 +1,24 @@
 //! SQL for integrity checks, backups and repairs.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use async_trait::async_trait;
-use memoir_store::{Result, StoreError, StoreFault, Upkeep};
-use sqlx::{Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
+use memoir_store::{Result, Salvage, StoreError, StoreFault, Upkeep};
+use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
 
 use super::{
     SCHEMA_VERSION, SqliteStore,
+    damage::DamageNote,
     error::{SqlResultExt as _, file_error, open_error, store_error},
-    files::remove_derived_file,
+    files::{remove_derived_file, with_suffix},
     open::{APPLICATION_ID, lock_for_opening, open_private_file},
+    salvage::salvage,
 };
 
 #[async_trait]
@@ -21,7 +29,29 @@ impl Upkeep for SqliteStore {
 
     async fn check(&self) -> Result<Vec<StoreFault>> {
         let mut connection = self.readers.acquire().await.or_store_error()?;
-        find_faults(&mut connection).await
+        let faults = to_faults(find_faults(&mut connection, Thoroughness::Full).await)?;
+        self.damage.update(&faults);
+        Ok(faults)
+    }
+
+    async fn check_quickly(&self) -> Result<Vec<StoreFault>> {
+        let mut connection = self.readers.acquire().await.or_store_error()?;
+        let stop = StopOnDrop::default();
+        let is_stopped = Arc::clone(&stop.0);
+        let keeps_running = move || !is_stopped.load(Ordering::Relaxed);
+        connection.lock_handle().await.or_store_error()?.set_progress_handler(10_000, keeps_running);
+        let faults = find_faults(&mut connection, Thoroughness::Quick).await;
+        connection.lock_handle().await.or_store_error()?.remove_progress_handler();
+        let faults = to_faults(faults)?;
+        // Less than a full check is not enough to call a database intact that was found damaged before.
+        if !faults.is_empty() {
+            self.damage.update(&faults);
+        }
+        Ok(faults)
+    }
+
+    fn damage(&self) -> Option<String> {
+        self.damage.read()
     }
 
     async fn back_up(&self, to: &Path) -> Result<()> {
@@ -53,34 +83,48 @@ impl Upkeep for SqliteStore {
 
     async fn recreate_missing_exchanges(&self) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
-        // Recreate missing conversations with their ids.
-        sqlx::query(
-            "INSERT INTO conversations (id, title, scope, model, created, updated)
-             SELECT conversation_id, 'Conversation ' || conversation_id, '', 'unknown', min(created), max(created)
-             FROM messages WHERE NOT EXISTS (SELECT 1 FROM conversations WHERE id = messages.conversation_id)
-             GROUP BY conversation_id",
-        )
-        .execute(&mut *transaction)
-        .await
-        .or_store_error()?;
-        // Recreate missing exchanges with the ids that their messages refer to.
-        let result = sqlx::query(
-            "INSERT INTO exchanges (id, conversation_id, status, started, completed, user_message, assistant_message, model,
-                 input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, tool_call_count, request_count)
-             SELECT exchange_id, min(conversation_id), 'completed', min(created), max(created),
-                    coalesce((SELECT content FROM messages AS asked WHERE asked.exchange_id = messages.exchange_id
-                              AND asked.role = 'user' ORDER BY asked.id LIMIT 1), ''),
-                    coalesce((SELECT content FROM messages AS said WHERE said.exchange_id = messages.exchange_id
-                              AND said.role = 'assistant' ORDER BY said.id DESC LIMIT 1), ''),
-                    'unknown', 0, 0, 0, 0, 0, sum(role = 'tool'), 0
-             FROM messages WHERE NOT EXISTS (SELECT 1 FROM exchanges WHERE id = messages.exchange_id)
-             GROUP BY exchange_id",
-        )
-        .execute(&mut *transaction)
-        .await
-        .or_store_error()?;
+        let recreated = recreate_exchanges(&mut transaction).await?;
         transaction.commit().await.or_store_error()?;
-        Ok(result.rows_affected())
+        Ok(recreated)
+    }
+}
+
+/// Recreates the conversations and exchanges that messages refer to. Returns the number of exchanges.
+pub(super) async fn recreate_exchanges(connection: &mut SqliteConnection) -> Result<u64> {
+    sqlx::query(
+        "INSERT INTO conversations (id, title, scope, model, created, updated)
+         SELECT conversation_id, 'Conversation ' || conversation_id, '', 'unknown', min(created), max(created)
+         FROM messages WHERE NOT EXISTS (SELECT 1 FROM conversations WHERE id = messages.conversation_id)
+         GROUP BY conversation_id",
+    )
+    .execute(&mut *connection)
+    .await
+    .or_store_error()?;
+    let result = sqlx::query(
+        "INSERT INTO exchanges (id, conversation_id, status, started, completed, user_message, assistant_message, model,
+             input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, tool_call_count, request_count)
+         SELECT exchange_id, min(conversation_id), 'completed', min(created), max(created),
+                coalesce((SELECT content FROM messages AS asked WHERE asked.exchange_id = messages.exchange_id
+                          AND asked.role = 'user' ORDER BY asked.id LIMIT 1), ''),
+                coalesce((SELECT content FROM messages AS said WHERE said.exchange_id = messages.exchange_id
+                          AND said.role = 'assistant' ORDER BY said.id DESC LIMIT 1), ''),
+                'unknown', 0, 0, 0, 0, 0, sum(role = 'tool'), 0
+         FROM messages WHERE NOT EXISTS (SELECT 1 FROM exchanges WHERE id = messages.exchange_id)
+         GROUP BY exchange_id",
+    )
+    .execute(&mut *connection)
+    .await
+    .or_store_error()?;
+    Ok(result.rows_affected())
+}
+
+/// Stops a check when it is dropped. A statement that nobody waits for would otherwise run to its end.
+#[derive(Default)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -105,7 +149,7 @@ pub(super) async fn verify(path: &Path) -> Result<Vec<StoreFault>> {
     if version > SCHEMA_VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), version, supported: SCHEMA_VERSION });
     }
-    let faults = find_faults(&mut connection).await;
+    let faults = find_faults(&mut connection, Thoroughness::Full).await;
     if let Err(error) = connection.close().await {
         tracing::debug!(%error, "could not close a read-only connection");
     }
@@ -136,11 +180,63 @@ pub(super) async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<
         }
     }
     remove_derived_file(&temporary);
-    // The graphs belong to the embeddings of the previous store.
+    remove_leftovers(path);
+    result.map_err(|error| file_error(path, &error))
+}
+
+/// Replaces the database at `path` with one that contains its readable rows, and moves the damaged one to `aside`.
+/// Fails while a program has the database open.
+pub(super) async fn repair(path: &Path, aside: &Path) -> Result<Salvage> {
+    let _lock = lock_for_opening(path).await?;
+    let repaired = path.with_extension("repairing");
+    // A repair that was killed leaves its file behind.
+    remove_derived_file(&repaired);
+    let result = replace_with_salvage(path, &repaired, aside).await;
+    remove_derived_file(&repaired);
+    result
+}
+
+async fn replace_with_salvage(path: &Path, repaired: &Path, aside: &Path) -> Result<Salvage> {
+    copy_aside(path, aside).map_err(|error| file_error(aside, &error))?;
+    if let Err(StoreError::Busy) = close_exclusively(path).await {
+        // What a program is writing may be incomplete in the copy.
+        SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(aside, suffix)));
+        return Err(StoreError::Busy);
+    }
+    let report = salvage(aside, repaired).await?;
+    if let Some(fault) = verify(repaired).await?.into_iter().next() {
+        return Err(StoreError::Other(format!("the repaired database is damaged: {fault}").into()));
+    }
+    // The log of the damaged database must not be applied to the new one.
+    LOG_SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(path, suffix)));
+    std::fs::rename(repaired, path).map_err(|error| file_error(path, &error))?;
+    remove_leftovers(path);
+    Ok(report)
+}
+
+/// Suffixes of the files next to a database that is open or was not closed properly.
+const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
+
+/// Suffixes of the database itself and of its log.
+const SUFFIXES: [&str; 2] = ["", "-wal"];
+
+/// Copies a database and its log as they are.
+fn copy_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
+    for suffix in SUFFIXES {
+        match copy_private(&with_suffix(path, suffix), &with_suffix(aside, suffix)) {
+            Err(error) if !suffix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {}
+            result => result?,
+        }
+    }
+    Ok(())
+}
+
+/// Removes what belongs to the previous database at `path`.
+fn remove_leftovers(path: &Path) {
     for graph in ["graph", "documents.graph"] {
         remove_derived_file(&path.with_extension(graph));
     }
-    result.map_err(|error| file_error(path, &error))
+    DamageNote::of(path).remove();
 }
 
 /// Copies the log into the file and removes it. Fails if another process has the database open.
@@ -160,16 +256,11 @@ async fn close_exclusively(path: &Path) -> Result<()> {
 
 /// Moves a database and its log to another path.
 fn move_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
-    for suffix in ["-wal", "-shm"] {
-        let with_suffix = |path: &Path| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            std::path::PathBuf::from(name)
-        };
+    for suffix in LOG_SUFFIXES {
         // These files exist only if the store was not closed properly.
-        match std::fs::rename(with_suffix(path), with_suffix(aside)) {
+        match std::fs::rename(with_suffix(path, suffix), with_suffix(aside, suffix)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(path = %with_suffix(path).display(), %error, "could not move a log that was already copied into the database");
+                tracing::warn!(path = %with_suffix(path, suffix).display(), %error, "could not move a log that was already copied into the database");
             }
             _ => {}
         }
@@ -180,19 +271,77 @@ fn move_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
 fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
     // A restore that was killed leaves its temporary file behind.
     remove_derived_file(to);
+    let mut source = std::fs::File::open(from)?;
     let mut file = open_private_file(to)?;
-    std::io::copy(&mut std::fs::File::open(from)?, &mut file)?;
+    std::io::copy(&mut source, &mut file)?;
     file.sync_all()
 }
 
-async fn find_faults(connection: &mut SqliteConnection) -> Result<Vec<StoreFault>> {
-    let damage: Vec<String> =
-        sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *connection).await.or_store_error()?;
-    let damage = damage.into_iter().filter(|fault| fault != "ok").map(StoreFault::Damage);
+/// How much of a database is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thoroughness {
+    /// Every page.
+    Quick,
+    /// Also that indexes agree with their tables.
+    Full,
+}
+
+/// Counts an error that reports damage as a fault.
+fn to_faults(result: Result<Vec<StoreFault>>) -> Result<Vec<StoreFault>> {
+    match result {
+        Err(StoreError::Damaged { reason }) => Ok(vec![StoreFault::Damage(reason)]),
+        result => result,
+    }
+}
+
+async fn find_faults(
+    connection: &mut SqliteConnection,
+    thoroughness: Thoroughness,
+) -> Result<Vec<StoreFault>> {
+    let check = match thoroughness {
+        Thoroughness::Quick => "PRAGMA quick_check(10)",
+        Thoroughness::Full => "PRAGMA integrity_check(100)",
+    };
+    let damage: Vec<String> = sqlx::query_scalar(check).fetch_all(&mut *connection).await.or_store_error()?;
+    let mut damage: Vec<StoreFault> =
+        damage.into_iter().filter(|fault| fault != "ok").map(StoreFault::Damage).collect();
+    if damage.is_empty() {
+        damage = find_zeroed_texts(connection).await?;
+    }
     let orphans: Vec<(String, i64)> =
         sqlx::query_as("SELECT \"table\", count(*) FROM pragma_foreign_key_check GROUP BY 1")
             .fetch_all(connection)
             .await
             .or_store_error()?;
-    Ok(damage.chain(orphans.into_iter().map(|(table, rows)| StoreFault::Orphans { table, rows })).collect())
+    Ok(damage
+        .into_iter()
+        .chain(orphans.into_iter().map(|(table, rows)| StoreFault::Orphans { table, rows }))
+        .collect())
+}
+
+/// Returns texts that end with a null character, which nobody writes: the page with their end was zeroed. SQLite does
+/// not notice that.
+async fn find_zeroed_texts(connection: &mut SqliteConnection) -> Result<Vec<StoreFault>> {
+    let columns: Vec<(String, String)> = sqlx::query_as(
+        "SELECT list.name, info.name FROM pragma_table_list AS list, pragma_table_info(list.name) AS info
+         WHERE list.schema = 'main' AND list.type = 'table' AND info.type = 'TEXT'",
+    )
+    .fetch_all(&mut *connection)
+    .await
+    .or_store_error()?;
+    let mut faults = Vec::new();
+    for (table, column) in columns {
+        // The names come from the schema, which only migrations write.
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
+            "SELECT count(*) FROM \"{table}\" WHERE substr(CAST(\"{column}\" AS BLOB), -1) = x'00'"
+        )))
+        .fetch_one(&mut *connection)
+        .await
+        .or_store_error()?;
+        if count > 0 {
+            faults
+                .push(StoreFault::Damage(format!("the end of a text in {table} is overwritten with zeros")));
+        }
+    }
+    Ok(faults)
 }

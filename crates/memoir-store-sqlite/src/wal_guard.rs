@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::files::with_suffix;
+
 /// The log and its hard link. Use it only while holding the lock for opening.
 pub(super) struct WalGuard {
     log: PathBuf,
@@ -18,12 +20,7 @@ pub(super) struct WalGuard {
 impl WalGuard {
     /// Links the log of a database, if it has one.
     pub(super) fn link(database: &Path) -> io::Result<Self> {
-        let with_suffix = |suffix: &str| {
-            let mut name = database.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let guard = Self { log: with_suffix("-wal"), link: with_suffix("-wal-kept") };
+        let guard = Self { log: with_suffix(database, "-wal"), link: with_suffix(database, "-wal-kept") };
         // A process killed while opening leaves its link behind. Replaying a log that was already copied is harmless.
         guard.restore()?;
         match fs::hard_link(&guard.log, &guard.link) {

@@ -7,7 +7,7 @@ use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft,
 
 use crate::{
     ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, NewDocument, NewImport, NewRedaction, Result,
-    Store, StoreError, StoreFault,
+    Salvage, Store, StoreError, StoreFault,
 };
 
 /// A kind of database. Pass backends to a [`StoreFactory`](crate::StoreFactory) to open stores with them.
@@ -53,6 +53,17 @@ pub trait Backend: Send + Sync {
     /// restore.
     async fn restore(&self, _backup: &Path, _location: &OsStr, _aside: &Path) -> Result<()> {
         Err(StoreError::Unsupported { operation: "restoring backups" })
+    }
+
+    /// Replaces the store at `location` with a new one that contains everything that can be read from it. The previous
+    /// store is moved to `aside`.
+    ///
+    /// # Errors
+    ///
+    /// Leaves the store unchanged and fails with [`StoreError::Busy`] while a program has the store open, or with
+    /// [`StoreError::Unsupported`] if the backend cannot repair.
+    async fn repair(&self, _location: &OsStr, _aside: &Path) -> Result<Salvage> {
+        Err(StoreError::Unsupported { operation: "repairs" })
     }
 }
 

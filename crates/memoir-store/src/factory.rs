@@ -2,7 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use crate::{Backend, RedactingStore, Result, Store, StoreError, StoreFault, StoreUrl};
+use crate::{Backend, RedactingStore, Result, Salvage, Store, StoreError, StoreFault, StoreUrl};
 
 /// Opens stores with a list of backends. A program creates one factory and passes it to every part that opens a store.
 #[derive(Clone)]
@@ -59,6 +59,16 @@ impl StoreFactory {
     /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like [`Backend::restore`].
     pub async fn restore(&self, url: &StoreUrl, backup: &Path, aside: &Path) -> Result<()> {
         self.backend(url)?.restore(backup, url.location(), aside).await
+    }
+
+    /// Replaces the store at `url` with a new one that contains everything that can be read from it. The previous store
+    /// is moved to `aside`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like [`Backend::repair`].
+    pub async fn repair(&self, url: &StoreUrl, aside: &Path) -> Result<Salvage> {
+        self.backend(url)?.repair(url.location(), aside).await
     }
 
     fn backend(&self, url: &StoreUrl) -> Result<&dyn Backend> {

@@ -98,7 +98,7 @@ pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
-pub use upkeep::{StoreFault, Upkeep};
+pub use upkeep::{Salvage, SalvagedTable, StoreFault, Upkeep};
 pub use url::StoreUrl;
 
 use async_trait::async_trait;

@@ -6,6 +6,7 @@ mod chunks;
 mod contract_suite;
 mod index;
 mod remains;
+mod salvage;
 mod upkeep;
 
 use std::{fs, path::Path, sync::Arc};

@@ -91,11 +91,16 @@ delegate! { Costs {
 
 delegate! { Upkeep {
     fn check() -> Vec<StoreFault>;
+    fn check_quickly() -> Vec<StoreFault>;
     fn back_up(to: &Path) -> ();
     fn size() -> u64;
     fn recreate_missing_exchanges() -> u64;
 } clean {
     fn schema_version(&self) -> i64 {
         self.inner.schema_version()
+    }
+
+    fn damage(&self) -> Option<String> {
+        self.inner.damage()
     }
 } }

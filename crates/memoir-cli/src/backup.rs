@@ -1,4 +1,4 @@
-//! Runs `memoir backup`, `/backup` and `memoir restore`.
+//! Runs `memoir backup`, `/backup`, `memoir restore` and `memoir repair`.
 
 use std::path::Path;
 
@@ -6,7 +6,10 @@ use memoir_core::TimeZone;
 use memoir_runtime::{
     Failure,
     home::Home,
-    operations::backup::{self, BackupRequest, RestoreRequest},
+    operations::{
+        backup::{self, BackupRequest, RestoreRequest},
+        repair,
+    },
 };
 use memoir_store::Upkeep;
 
@@ -14,7 +17,7 @@ use crate::{
     args::RestoreArgs,
     progress::ProgressBars,
     question,
-    render::{self, print},
+    render::{self, print, print_report},
 };
 
 /// Backs up the memory to `directory`, or to a new directory named after the current time.
@@ -42,4 +45,10 @@ pub(crate) async fn restore(arguments: &RestoreArgs, home: &Home, zone: &TimeZon
     }
     let report = backup::restore(&backup, home, zone).await?;
     print(&render::backup::restore_report(&report))
+}
+
+/// Replaces a damaged memory with what can be salvaged from it.
+pub(crate) async fn repair(home: &Home, json: bool) -> Result<(), Failure> {
+    let report = repair::repair(home, &TimeZone::system()).await?;
+    print_report(&report, json, render::backup::repair_report)
 }

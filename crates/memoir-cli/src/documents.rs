@@ -1,7 +1,5 @@
 //! Runs `memoir docs` and `/docs`.
 
-use std::path::Path;
-
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure,
@@ -40,7 +38,7 @@ pub(crate) async fn run(
         DocsCommand::Show { name, json } => {
             print_report(&documents::show(&name, recall).await?, json, render::documents::details)
         }
-        DocsCommand::Remove { names } => remove(&names, recall, &home.posts()).await,
+        DocsCommand::Remove { names } => remove(&names, recall, home).await,
         DocsCommand::Reindex { names } => reindex(DocumentNames { names }, recall, embedding).await,
     }
 }
@@ -58,9 +56,9 @@ async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -
     report.check_complete()
 }
 
-async fn remove(names: &[String], recall: &Recall, posts: &Path) -> Result<(), Failure> {
+async fn remove(names: &[String], recall: &Recall, home: &Home) -> Result<(), Failure> {
     let request = DocumentNames { names: names.to_vec() };
-    let report = documents::remove(&request, recall, posts).await?;
+    let report = documents::remove(&request, recall, home).await?;
     print(&render::documents::remove_report(&report))
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn answer(mut app: App, input: TurnInput, format: OutputFormat)
             let print_result = printer.print(&report);
             // Ctrl-C skips the wait for background work.
             tokio::select! {
-                () = app.session.background.finish_turn(app.session.runtime.persistence()) => {}
+                () = app.session.finish_turn() => {}
                 _ = tokio::signal::ctrl_c() => {}
             }
             print_result

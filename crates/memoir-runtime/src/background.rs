@@ -96,6 +96,11 @@ impl Background {
         }
     }
 
+    /// Returns whether the session works in the background.
+    pub(crate) fn is_started(&self) -> bool {
+        self.is_started
+    }
+
     /// Returns whether a worker is enabled and can work in this session.
     pub fn should_run(&self, kind: WorkerKind, persistence: Persistence) -> bool {
         let can_run = match kind {

@@ -44,6 +44,8 @@ pub struct Config {
     pub workers: BTreeMap<String, toml::Value>,
     /// Timeouts and retries of model calls.
     pub calls: Calls,
+    /// Daily backups.
+    pub backups: Backups,
     /// What tools may do without asking.
     pub approval: Approval,
     /// The web search service.
@@ -85,6 +87,26 @@ pub struct Chat {
 pub struct ModelSection {
     /// Name of the model.
     pub model: Option<String>,
+}
+
+/// The `[backups]` section of a config file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Backups {
+    max_megabytes: u64,
+}
+
+impl Default for Backups {
+    fn default() -> Self {
+        Self { max_megabytes: 2000 }
+    }
+}
+
+impl Backups {
+    /// Returns the maximum size of all daily backups in bytes.
+    pub fn max_bytes(&self) -> u64 {
+        self.max_megabytes.saturating_mul(1_000_000)
+    }
 }
 
 /// The `[approval]` section of a config file.
@@ -219,6 +241,7 @@ impl Config {
             "calls.idle_timeout_ms" => self.calls.idle_timeout_ms.to_string(),
             "calls.retry_attempts" => self.calls.retry_attempts.to_string(),
             "calls.retry_first_wait_ms" => self.calls.retry_first_wait_ms.to_string(),
+            "backups.max_megabytes" => self.backups.max_megabytes.to_string(),
             "approval.mode" => memoir_agent::ApprovalMode::default().as_str().to_owned(),
             _ => String::new(),
         }

@@ -32,6 +32,11 @@ impl Home {
         self.data.clone()
     }
 
+    /// Returns the directory of daily backups.
+    pub fn backups(&self) -> PathBuf {
+        self.data.join("backups")
+    }
+
     /// Returns the directory of posts.
     pub fn posts(&self) -> PathBuf {
         self.data.join("posts")

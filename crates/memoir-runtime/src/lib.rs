@@ -24,7 +24,9 @@
 
 pub mod attachments;
 mod background;
+mod care;
 pub mod config;
+mod copies;
 pub mod dates;
 pub mod demo;
 mod digits;
@@ -51,6 +53,7 @@ mod tools;
 pub mod worker_text;
 
 pub use background::Background;
+pub use care::Care;
 pub use digits::group_digits;
 pub use failure::{Failure, FailureKind};
 pub use memoir_core::printable;

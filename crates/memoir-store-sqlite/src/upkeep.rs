@@ -35,14 +35,8 @@ impl Upkeep for SqliteStore {
     }
 
     async fn check_quickly(&self) -> Result<Vec<StoreFault>> {
-        let mut connection = self.readers.acquire().await.or_store_error()?;
-        let stop = StopOnDrop::default();
-        let is_stopped = Arc::clone(&stop.0);
-        let keeps_running = move || !is_stopped.load(Ordering::Relaxed);
-        connection.lock_handle().await.or_store_error()?.set_progress_handler(10_000, keeps_running);
-        let faults = find_faults(&mut connection, Thoroughness::Quick).await;
-        connection.lock_handle().await.or_store_error()?.remove_progress_handler();
-        let faults = to_faults(faults)?;
+        let mut reader = StoppableReader::connect(self).await?;
+        let faults = to_faults(find_faults(&mut reader.connection, Thoroughness::Quick).await)?;
         // Less than a full check is not enough to call a database intact that was found damaged before.
         if !faults.is_empty() {
             self.damage.update(&faults);
@@ -58,10 +52,10 @@ impl Upkeep for SqliteStore {
         // Create the file first, so that other users cannot read the copy while it is written.
         open_private_file(to).map_err(|error| file_error(to, &error))?;
         // A reader does not block writers, and its copy is a consistent snapshot.
-        let mut connection = self.readers.acquire().await.or_store_error()?;
+        let mut reader = StoppableReader::connect(self).await?;
         sqlx::query("VACUUM INTO ?")
             .bind(to.to_string_lossy().into_owned())
-            .execute(&mut *connection)
+            .execute(&mut reader.connection)
             .await
             .or_store_error()?;
         match verify(to).await?.first() {
@@ -118,13 +112,28 @@ pub(super) async fn recreate_exchanges(connection: &mut SqliteConnection) -> Res
     Ok(result.rows_affected())
 }
 
-/// Stops a check when it is dropped. A statement that nobody waits for would otherwise run to its end.
-#[derive(Default)]
-struct StopOnDrop(Arc<AtomicBool>);
+/// A connection whose statement stops when it is dropped. A statement that nobody waits for would otherwise run to its
+/// end.
+struct StoppableReader {
+    connection: SqliteConnection,
+    is_stopped: Arc<AtomicBool>,
+}
 
-impl Drop for StopOnDrop {
+impl StoppableReader {
+    async fn connect(store: &SqliteStore) -> Result<Self> {
+        let options = store.readers.connect_options();
+        let mut connection = SqliteConnection::connect_with(&options).await.or_store_error()?;
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&is_stopped);
+        let keeps_running = move || !flag.load(Ordering::Relaxed);
+        connection.lock_handle().await.or_store_error()?.set_progress_handler(10_000, keeps_running);
+        Ok(Self { connection, is_stopped })
+    }
+}
+
+impl Drop for StoppableReader {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 

@@ -129,8 +129,9 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreArgs {
-    /// Directory that `memoir backup` created
-    pub(crate) directory: PathBuf,
+    /// Directory that `memoir backup` created; defaults to the newest daily backup
+    pub(crate) directory: Option<PathBuf>,
+
     /// Skip the confirmation
     #[arg(long)]
     pub(crate) yes: bool,

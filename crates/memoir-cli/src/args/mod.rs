@@ -139,6 +139,12 @@ pub(crate) enum Command {
     },
     /// Replace the current memory with a backup; the replaced memory is kept next to it
     Restore(RestoreArgs),
+    /// Salvage what is readable from a damaged memory; the damaged file is kept
+    Repair {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Run the workers that summarize and embed messages
     #[command(subcommand)]
     Worker(WorkerCommand),

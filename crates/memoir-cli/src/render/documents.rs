@@ -103,7 +103,8 @@ pub(crate) fn remove_report(report: &RemoveReport) -> String {
         .removed
         .iter()
         .map(|document| deletion(&document.slug, document.chunks, document.is_file_deleted));
-    printable(&lines.collect::<Vec<_>>().join("\n")).into_owned()
+    let text = lines.collect::<Vec<_>>().join("\n") + &super::forgetting::copies(&report.copies);
+    printable(&text).into_owned()
 }
 
 pub(super) fn deletion(slug: &str, count: u64, is_file_deleted: bool) -> String {

@@ -1,5 +1,7 @@
 //! Formats deletions from memory.
 
+use std::path::PathBuf;
+
 use memoir_runtime::{
     operations::forgetting::{ConversationDeletion, Deletion, ForgetPreview, ForgetReport},
     printable,
@@ -66,5 +68,14 @@ pub(crate) fn report(report: &ForgetReport) -> String {
              starts.",
         );
     }
+    text.push_str(&copies(&report.copies));
     text
+}
+
+/// Returns a line about copies of the memory that may still contain what was deleted.
+pub(super) fn copies(copies: &[PathBuf]) -> String {
+    let remind = |copy: &PathBuf| {
+        format!("\n{} may still contain it. Delete this directory if you no longer need it.", copy.display())
+    };
+    copies.iter().map(remind).collect()
 }

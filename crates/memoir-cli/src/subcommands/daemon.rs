@@ -1,13 +1,10 @@
 //! `memoir daemon`: runs scheduled tasks in the foreground.
 
-use std::sync::Arc;
-
 use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::{
-    Failure,
+    Care, Failure, Runtime,
     operations::daemon::{self, DaemonLock},
     printable,
-    tasks::TaskEngine,
 };
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -15,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::render::tasks::describe_event;
 
 /// Runs due tasks until SIGTERM or Ctrl-C.
-pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
+pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
+    let engine = runtime.task_engine();
     let _lock = DaemonLock::acquire(&engine.home)?;
     let cancel = CancellationToken::new();
     let cancel_on_signal = cancel.clone();
@@ -28,7 +26,10 @@ pub(super) async fn run(engine: Arc<TaskEngine>) -> Result<(), Failure> {
         cancel_on_signal.cancel();
     });
     log("started");
+    let mut care = Care::new(runtime.clone());
+    care.start();
     daemon::run(engine, &cancel, &mut |event| log(&describe_event(&event))).await;
+    care.stop().await;
     log("stopped");
     Ok(())
 }

@@ -60,6 +60,7 @@ pub(crate) async fn run_without_memory(
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
             config::print_paths(*json, &ConfigSources { home, project: &project, environment })?;
         }
+        Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,
         _ => return Ok(Some(args)),
     }
@@ -96,7 +97,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Schedule(command) => {
             schedule::run(command, &runtime.task_engine(), runtime.directory()).await
         }
-        Command::Daemon { .. } => daemon::run(runtime.task_engine()).await,
+        Command::Daemon { .. } => daemon::run(runtime).await,
         Command::Import { command } => {
             let command = command.unwrap_or(ImportCommand::Found);
             import::run(command, &runtime.models().environment, store, zone).await
@@ -107,8 +108,10 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
             cost::run(conversation.map(ConversationId::new), json, runtime).await
         }
         // `run_without_memory` runs these, and `demo` is a chat.
-        Command::Completions { .. } | Command::Restore(_) | Command::Doctor { .. } | Command::Demo { .. } => {
-            Ok(())
-        }
+        Command::Completions { .. }
+        | Command::Restore(_)
+        | Command::Repair { .. }
+        | Command::Doctor { .. }
+        | Command::Demo { .. } => Ok(()),
     }
 }

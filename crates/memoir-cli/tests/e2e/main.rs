@@ -41,6 +41,7 @@ mod concurrency;
 mod confinement;
 mod context;
 mod costs;
+mod damage;
 mod deletion;
 mod documents;
 mod faults;

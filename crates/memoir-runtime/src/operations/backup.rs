@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Progress, ProgressUnit, database};
 use crate::{
+    copies,
     failure::Failure,
     files::{Partial, create_private_directory, create_unique_directory},
     home::Home,
 };
 
 /// File name of the database in a backup.
-const DATABASE: &str = "memoir.db";
+pub(crate) const DATABASE: &str = "memoir.db";
 
 /// Directories that are backed up with the database: posts and task histories.
 const DIRECTORIES: [&str; 2] = ["posts", "conversations"];
@@ -101,9 +102,9 @@ async fn copy_database(
 /// Request to restore a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoreRequest {
-    /// Directory of the backup.
+    /// Directory of the backup. Defaults to the newest daily backup.
     #[serde(rename = "folder")]
-    pub directory: PathBuf,
+    pub directory: Option<PathBuf>,
 }
 
 /// A verified backup, and the database that it would replace.
@@ -122,16 +123,20 @@ pub struct VerifiedBackup {
 ///
 /// Fails if the directory is not a backup, or if the backup is damaged.
 pub async fn verify(request: &RestoreRequest, home: &Home) -> Result<VerifiedBackup, Failure> {
-    let copy = request.directory.join(DATABASE);
+    let newest = || copies::list(home).into_iter().next().map(|backup| backup.directory);
+    let directory = request.directory.clone().or_else(newest).ok_or_else(|| {
+        Failure::usage("there is no daily backup").hint("Specify a directory created by `memoir backup`.")
+    })?;
+    let copy = directory.join(DATABASE);
     if !copy.is_file() {
-        return Err(Failure::usage(format!("{} is not a backup", request.directory.display()))
+        return Err(Failure::usage(format!("{} is not a backup", directory.display()))
             .hint("Specify a directory created by `memoir backup`."));
     }
     if let Some(fault) = database::verify(&copy, &home.database()).await?.first() {
         return Err(Failure::failed(format!("the backup is damaged: {fault}"))
-            .hint("Nothing was changed. Try an older backup."));
+            .hint("Nothing was changed. Try another backup."));
     }
-    Ok(VerifiedBackup { directory: request.directory.clone(), replaces: home.database() })
+    Ok(VerifiedBackup { directory, replaces: home.database() })
 }
 
 /// Result of restoring a backup.
@@ -161,8 +166,7 @@ pub async fn restore(
             tracing::debug!(%error, "could not remove an empty directory after a failed restore");
         }
         return Err(match error {
-            StoreError::Busy => Failure::failed("another process has the database open")
-                .hint("Stop every running `memoir`, including the daemon, and try again."),
+            StoreError::Busy => in_use(),
             error => error.into(),
         });
     }
@@ -176,7 +180,13 @@ pub async fn restore(
     Ok(RestoreReport { previous })
 }
 
-fn timestamped_name(prefix: &str, zone: &TimeZone) -> String {
+/// Returns the failure of an operation that replaces the database while a process has it open.
+pub(super) fn in_use() -> Failure {
+    Failure::failed("another process has the database open")
+        .hint("Stop every running `memoir`, including the daemon, and try again.")
+}
+
+pub(super) fn timestamped_name(prefix: &str, zone: &TimeZone) -> String {
     let time = SystemClock.now().format_minute(zone).replace(':', "").replace(' ', "-");
     format!("{prefix}-{time}")
 }
@@ -228,7 +238,7 @@ mod tests {
         std::fs::write(home.posts().join("tea.md"), "Coffee.").unwrap();
         store.close().await;
 
-        let backup = verify(&RestoreRequest { directory: report.directory }, &home).await.unwrap();
+        let backup = verify(&RestoreRequest { directory: Some(report.directory) }, &home).await.unwrap();
         assert_eq!(backup.replaces, home.database());
         let report = restore(&backup, &home, &zone).await.unwrap();
         assert_eq!(std::fs::read_to_string(home.posts().join("tea.md")).unwrap(), "Tea.");
@@ -242,7 +252,7 @@ mod tests {
     async fn a_directory_without_a_database_is_not_a_backup() {
         let directory = tempfile::TempDir::new().unwrap();
         let home = Home::in_directory(directory.path().join("home"));
-        let result = verify(&RestoreRequest { directory: directory.path().to_owned() }, &home).await;
+        let result = verify(&RestoreRequest { directory: Some(directory.path().to_owned()) }, &home).await;
         assert_eq!(result.err().map(|failure| failure.kind), Some(FailureKind::Usage));
     }
 }

@@ -3,13 +3,20 @@
 //! [`preview`] describes the deletion and returns a [`ForgetTarget`] to pass to [`forget`]. A date such as
 //! `yesterday` is resolved only once, by the preview, so exactly what the user confirmed is deleted.
 
+use std::path::PathBuf;
+
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 use memoir_docs::{Library, remove_post_file};
 use memoir_recall::Recall;
 use memoir_store::{Documents, Forget, ForgetOutcome, Forgetting};
 use serde::{Deserialize, Serialize};
 
-use crate::{dates, failure::Failure, home::Home};
+use crate::{
+    copies::{self, CopyDeletion},
+    dates,
+    failure::Failure,
+    home::Home,
+};
 
 /// Request to delete something from memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +78,8 @@ pub struct ForgetReport {
     pub deletion: Deletion,
     /// Whether another process was reading the database, so deleted text may remain on disk until it is next opened.
     pub traces_remain: bool,
+    /// Copies of the memory, made by a restore or a repair, that may still contain the text. Daily backups never do.
+    pub copies: Vec<PathBuf>,
 }
 
 /// Description of what is deleted.
@@ -169,15 +178,18 @@ pub async fn forget(
         Selection::Document(name) => {
             let document = find_document(name, recall.store.as_ref()).await?;
             let file_deleted = Library { recall }.remove(&document, &posts).await?;
-            Ok(ForgetReport { deletion: Deletion::Document { document, file_deleted }, traces_remain: false })
+            let copies = copies::forget(home, &CopyDeletion::Document(document.id)).await?;
+            let deletion = Deletion::Document { document, file_deleted };
+            Ok(ForgetReport { deletion, traces_remain: false, copies })
         }
         Selection::Conversations(records) => {
             let deleted = store.forget(records).await?;
             for post in &deleted.posts {
                 remove_post_file(post, &posts)?;
             }
+            let copies = copies::forget(home, &CopyDeletion::Content(records)).await?;
             let traces_remain = deleted.traces_remain;
-            Ok(ForgetReport { deletion: Deletion::Conversations(deleted.into()), traces_remain })
+            Ok(ForgetReport { deletion: Deletion::Conversations(deleted.into()), traces_remain, copies })
         }
     }
 }

@@ -14,14 +14,14 @@ use std::{path::PathBuf, sync::Arc};
 use memoir_agent::{Agent, AgentState, ApprovalPrompter, ContextReport, Observer, TurnError, TurnReport};
 use memoir_core::{ConversationId, ExchangeId, RecalledPassages, TurnInput};
 use memoir_recall::Recall;
-use memoir_store::Store;
+use memoir_store::{Store, StoreError};
 use memoir_tools::ToolSet;
 use memoir_workers::Listener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
+    background::Background, care::Care, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
     persistence::Persistence, runtime::Runtime, servers::Servers, tools,
 };
 
@@ -101,6 +101,7 @@ pub struct Session {
     /// Messages for the user, in whole sentences. The front end shows and clears them.
     pub notices: Vec<String>,
     servers: Servers,
+    care: Care,
 }
 
 impl Runtime {
@@ -117,6 +118,9 @@ impl Runtime {
 impl Session {
     async fn start(runtime: Runtime, options: SessionOptions) -> Result<Self, Failure> {
         let mut notices = Vec::new();
+        if let Some(reason) = runtime.store().damage() {
+            notices.push(Failure::from(StoreError::Damaged { reason }).sentence());
+        }
         let (models, store) = (Arc::clone(runtime.models()), Arc::clone(runtime.store()));
         let mut choice = models.choose(options.model.as_deref(), store.as_ref()).await?;
         let model = models.connect(&mut choice).await?;
@@ -162,6 +166,7 @@ impl Session {
             background,
             notices,
             servers,
+            care: Care::new(runtime.clone()),
             runtime,
         };
         session.assign_work();
@@ -182,10 +187,15 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         let input = input.into();
+        if let Some(reason) = self.store().damage() {
+            // The answer could not be stored.
+            return Err(StoreError::Damaged { reason }.into());
+        }
         let preparation = async {
             self.state.tools = self.servers.join(&self.state.tools, observer).await;
             // Only the turn itself may call models and write.
             self.background.pause_for_turn().await;
+            self.care.stop().await;
         };
         tokio::select! {
             () = preparation => {}
@@ -193,6 +203,9 @@ impl Session {
         }
         let result = self.agent.run_turn(&mut self.state, input.clone(), observer, cancel).await;
         self.background.resume_after_turn(self.state.conversation.id()).await;
+        if self.background.is_started() {
+            self.care.start();
+        }
         match &result {
             Ok(report) => {
                 self.last_recalled = report.recalled.clone();
@@ -237,7 +250,8 @@ impl Session {
     }
 
     /// Ends the session: stops its workers and releases its reservation of the conversation.
-    pub async fn close(self) {
+    pub async fn close(mut self) {
+        self.care.stop().await;
         self.background.stop().await;
     }
 }

@@ -1,5 +1,7 @@
 //! Reports on and controls the workers of a session.
 
+use std::time::Duration;
+
 use memoir_core::{SubjectKind, Usd, WorkerKind};
 use memoir_store::Job;
 use memoir_workers::{WorkerProgress, WorkerStatus, WorkerStopReason, run_until_idle};
@@ -7,10 +9,15 @@ use serde::Serialize;
 
 use super::Session;
 use crate::{
+    care, copies,
     failure::Failure,
     operations::{Progress, ProgressUnit},
+    persistence::Persistence,
     worker_text,
 };
+
+/// Maximum time that a program waits for a check and a backup after its last turn.
+const MAX_CARE: Duration = Duration::from_secs(10);
 
 /// The state of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -98,6 +105,18 @@ impl Session {
     pub async fn start_background(&mut self) {
         self.assign_work();
         self.background.start(self.runtime.persistence(), self.conversation()).await;
+        self.care.start();
+    }
+
+    /// Does the background work that is due, for a program that exits after this turn.
+    pub async fn finish_turn(&self) {
+        self.background.finish_turn(self.runtime.persistence()).await;
+        if self.runtime.persistence() == Persistence::Permanent
+            && copies::is_established(self.runtime.home())
+            && tokio::time::timeout(MAX_CARE, care::run_once(&self.runtime)).await.is_err()
+        {
+            tracing::info!("backing up the memory takes too long; a session in the terminal will do it");
+        }
     }
 
     /// Restarts the workers with the current models and settings.

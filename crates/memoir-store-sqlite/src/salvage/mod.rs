@@ -1,8 +1,8 @@
 //! Salvages the rows of a damaged database into a new one.
 //!
-//! Every page of the file is read on its own, so damage to one page loses only the rows on it. The schema tells which
-//! tree belongs to which table; a page that no readable tree reaches is assigned by the shape of its rows. Indexes are
-//! rebuilt, and the old ones tell which rows are missing.
+//! Every page of the file is read on its own, so damage to one page loses only the rows on it. The schema names the tree of
+//! each table; a page that no readable tree reaches is assigned by the shape of its rows. Indexes are rebuilt, and the
+//! old ones show which rows are missing.
 
 mod nodes;
 mod pages;

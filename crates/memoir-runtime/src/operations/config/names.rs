@@ -22,7 +22,7 @@ const fn row(key: &'static str, valid_values: &'static str, summary: &'static st
     SettingRow { key, valid_values, summary }
 }
 
-const UNLISTED: [SettingRow; 12] = [
+const UNLISTED: [SettingRow; 13] = [
     row("chat.model", "a model", "model that answers prompts"),
     row("chat.reasoning", "low, medium or high", "reasoning effort of the model"),
     row("summarizer.model", "a model", "model that writes summaries in the background"),
@@ -30,6 +30,7 @@ const UNLISTED: [SettingRow; 12] = [
     row("calls.idle_timeout_ms", "milliseconds", "maximum time without data from a streamed answer"),
     row("calls.retry_attempts", "a number", "maximum number of retries of a failed call"),
     row("calls.retry_first_wait_ms", "milliseconds", "delay before the first retry"),
+    row("backups.max_megabytes", "a number", "maximum size of all daily backups; 0 turns them off"),
     row("approval.mode", "read-only, ask, auto-edit or full", "what tools may do without approval"),
     row("approval.allow", "a list of rules", "rules that allow tool calls in addition to the mode"),
     row("approval.deny", "a list of rules", "rules that deny tool calls in every mode"),

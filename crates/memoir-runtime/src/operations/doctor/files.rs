@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::DoctorReport;
-use crate::home::Home;
+use crate::{config::Config, copies, home::Home};
 
 /// Free disk space in bytes below which the check adds a note.
 const LOW_SPACE: u64 = 500 << 20;
@@ -76,6 +76,24 @@ pub(super) fn check_free_space(home: &Home, report: &mut DoctorReport) {
 /// Does nothing: the standard library cannot report free disk space.
 #[cfg(not(unix))]
 pub(super) fn check_free_space(_home: &Home, _report: &mut DoctorReport) {}
+
+/// Reports the newest daily backup.
+pub(super) fn check_backups(home: &Home, config: &Config, report: &mut DoctorReport) {
+    let size = std::fs::metadata(home.database()).map_or(0, |file| file.len());
+    let backups = copies::list(home);
+    let Some(newest) = backups.first() else {
+        return match size > config.backups.max_bytes() {
+            true => report.add_note(
+                "backups",
+                "none, because the memory is larger than `backups.max_megabytes`",
+                "Raise the limit, or run `memoir backup` yourself.",
+            ),
+            false => report.add_good("backups", "none yet; Memoir makes one on each day of use"),
+        };
+    };
+    let count = if backups.len() == 1 { "1 backup".to_owned() } else { format!("{} backups", backups.len()) };
+    report.add_good("backups", format!("{count}, the newest in {}", newest.directory.display()));
+}
 
 /// Formats a number of bytes with a unit, for example `1.43 MiB`.
 pub(super) fn format_bytes(bytes: u64) -> String {

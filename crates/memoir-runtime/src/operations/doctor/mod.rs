@@ -91,6 +91,7 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
     files::check_free_space(home, &mut report);
     let store = check_memory(home, &mut report).await;
     let config = check_config(home, project, &mut report);
+    files::check_backups(home, &config, &mut report);
     check_keys(environment, &mut report);
     match Models::new(environment.clone(), config, TimeZone::system()) {
         Ok(models) => {
@@ -157,7 +158,7 @@ async fn check_memory(home: &Home, report: &mut DoctorReport) -> Option<Arc<dyn 
             let advice = if faults.iter().all(|fault| matches!(fault, StoreFault::Orphans { .. })) {
                 "Run `/migrate-exchanges` to assign these messages to exchanges."
             } else {
-                "Restore a backup with `memoir restore`. Keep the damaged file."
+                "Salvage what is readable with `memoir repair`, or restore a backup with `memoir restore`."
             };
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
             report.add_bad("memory", format!("damaged: {}", faults.join("; ")), advice);

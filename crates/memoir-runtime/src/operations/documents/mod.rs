@@ -6,7 +6,7 @@
 mod adding;
 mod embedding;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use memoir_core::{Chunk, Document};
 use memoir_docs::Library;
@@ -14,7 +14,11 @@ use memoir_recall::Recall;
 use memoir_store::Documents;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::{
+    copies::{self, CopyDeletion},
+    failure::Failure,
+    home::Home,
+};
 
 pub use adding::{
     AddDocuments, AddReport, DocumentFile, MissingFile, ReindexReport, SkippedFile, add, reindex,
@@ -65,6 +69,8 @@ pub struct DocumentNames {
 pub struct RemoveReport {
     /// Removed documents, in the order of the request.
     pub removed: Vec<RemovedDocument>,
+    /// Copies of the memory, made by a restore or a repair, that may still contain the text.
+    pub copies: Vec<PathBuf>,
 }
 
 /// A document that was removed.
@@ -78,16 +84,17 @@ pub struct RemovedDocument {
     pub is_file_deleted: bool,
 }
 
-/// Removes documents and everything derived from them. Only deletes files in `posts`. If a document does not exist,
+/// Removes documents and everything derived from them. Only deletes files of posts. If a document does not exist,
 /// nothing is removed.
 ///
 /// # Errors
 ///
 /// Fails if a document does not exist, or if the file of a post cannot be deleted.
-pub async fn remove(request: &DocumentNames, recall: &Recall, posts: &Path) -> Result<RemoveReport, Failure> {
+pub async fn remove(request: &DocumentNames, recall: &Recall, home: &Home) -> Result<RemoveReport, Failure> {
     let mut report = RemoveReport::default();
     for document in find_all(&request.names, recall.store.as_ref()).await? {
-        let is_file_deleted = Library { recall }.remove(&document, posts).await?;
+        let is_file_deleted = Library { recall }.remove(&document, &home.posts()).await?;
+        report.copies = copies::forget(home, &CopyDeletion::Document(document.id)).await?;
         report.removed.push(RemovedDocument {
             slug: document.slug,
             chunks: document.chunks,
@@ -162,10 +169,10 @@ mod tests {
         let report = add(&AddDocuments { paths: vec![path.clone()] }, &recall, &mut |_| {}).await.unwrap();
         let slug = report.files[0].slug.clone();
         let names = DocumentNames { names: vec![slug.clone(), "coffee".into()] };
-        assert!(remove(&names, &recall, directory.path()).await.is_err());
+        let home = Home::in_directory(directory.path());
+        assert!(remove(&names, &recall, &home).await.is_err());
         assert_eq!(list(recall.store.as_ref()).await.unwrap().documents.len(), 1);
-        let report =
-            remove(&DocumentNames { names: vec![slug.clone()] }, &recall, directory.path()).await.unwrap();
+        let report = remove(&DocumentNames { names: vec![slug.clone()] }, &recall, &home).await.unwrap();
         assert_eq!(report.removed, [RemovedDocument { slug, chunks: 1, is_file_deleted: false }]);
         assert!(path.exists(), "a file outside the posts directory is not deleted");
     }

@@ -1,0 +1,273 @@
+//! Copies of the memory in the data directory: daily backups, and what a restore or a repair replaced.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::civil::Date;
+use memoir_core::{Clock as _, Document, DocumentId, DocumentKind, SystemClock, TimeZone};
+use memoir_store::{Forget, Store, StoreError, Upkeep};
+
+use crate::{
+    config::Config,
+    failure::Failure,
+    files::{create_private_directory, write_private},
+    home::Home,
+    operations::{
+        backup::{BackupRequest, DATABASE, back_up},
+        database,
+    },
+};
+
+/// Number of backups that are kept for the latest days.
+const DAILY: usize = 7;
+
+/// Number of backups that are kept for the weeks before.
+const WEEKLY: usize = 4;
+
+/// File that holds the day of the last check.
+const CHECKED: &str = "checked";
+
+/// Prefixes of the directories in which a restore and a repair keep the previous memory.
+pub(crate) const REPLACED_PREFIXES: [&str; 2] = ["before-restore", "before-repair"];
+
+/// A daily backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DailyBackup {
+    pub day: Date,
+    pub directory: PathBuf,
+}
+
+/// Returns the daily backups, newest first.
+pub(crate) fn list(home: &Home) -> Vec<DailyBackup> {
+    let mut backups: Vec<DailyBackup> = subdirectories(&home.backups())
+        .filter_map(|directory| {
+            let day = directory.file_name()?.to_str()?.parse().ok()?;
+            Some(DailyBackup { day, directory })
+        })
+        .collect();
+    backups.sort_by_key(|backup| std::cmp::Reverse(backup.day));
+    backups
+}
+
+/// Age from which a memory is worth a backup by a program that answers one prompt and exits.
+const ESTABLISHED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns whether the memory exists for a while.
+pub(crate) fn is_established(home: &Home) -> bool {
+    // The lock file is created with the database and never written.
+    let created = fs::metadata(home.database().with_extension("db.lock")).and_then(|file| file.modified());
+    created.is_ok_and(|created| created.elapsed().is_ok_and(|age| age >= ESTABLISHED))
+}
+
+/// Checks the memory and backs it up, each unless that was done today. Dropping the future stops both.
+///
+/// # Errors
+///
+/// Fails with [`StoreError::Damaged`] if the memory is damaged. Then it is not backed up.
+pub(crate) async fn care_for(
+    store: &dyn Store,
+    home: &Home,
+    zone: &TimeZone,
+    config: &Config,
+) -> Result<(), Failure> {
+    let today = today(zone);
+    let stamp = home.backups().join(CHECKED);
+    create_private_directory(&home.backups())?;
+    if fs::read_to_string(&stamp).is_ok_and(|day| day == today.to_string()) {
+        return Ok(());
+    }
+    if let Some(fault) = store.check_quickly().await?.into_iter().next()
+        && let Some(reason) = store.damage()
+    {
+        tracing::warn!(%fault, "the memory is damaged");
+        return Err(StoreError::Damaged { reason }.into());
+    }
+    let result = back_up_today(store, home, zone, config).await;
+    // A backup that failed is tried again tomorrow: what prevents it, such as a full disk, seldom goes away by itself.
+    write_private(&stamp, &today.to_string())?;
+    result
+}
+
+fn today(zone: &TimeZone) -> Date {
+    jiff::Timestamp::from_millisecond(SystemClock.now().as_millis())
+        .map_or_else(|_| Date::default(), |now| now.to_zoned(zone.clone()).date())
+}
+
+async fn back_up_today(
+    store: &dyn Upkeep,
+    home: &Home,
+    zone: &TimeZone,
+    config: &Config,
+) -> Result<(), Failure> {
+    let max_bytes = config.backups.max_bytes();
+    let bytes = store.size().await?;
+    let directory = home.backups().join(today(zone).to_string());
+    if bytes > max_bytes || directory.exists() {
+        return Ok(());
+    }
+    rotate(home, max_bytes - bytes);
+    let request = BackupRequest { directory: Some(directory) };
+    back_up(&request, store, home, zone, &mut |_| {}).await?;
+    rotate(home, max_bytes);
+    Ok(())
+}
+
+/// Deletes backups that are too old, and the oldest ones until the others take up no more than `max_bytes`.
+fn rotate(home: &Home, max_bytes: u64) {
+    let backups = list(home);
+    let kept = days_to_keep(backups.iter().map(|backup| backup.day));
+    let mut bytes = 0;
+    for DailyBackup { day, directory } in backups {
+        bytes += directory_size(&directory);
+        if (!kept.contains(&day) || bytes > max_bytes)
+            && let Err(error) = fs::remove_dir_all(&directory)
+        {
+            tracing::warn!(%error, directory = %directory.display(), "could not delete an old backup");
+        }
+    }
+}
+
+/// Returns which of these days to keep, given newest first: the latest ones, and one per week before them.
+fn days_to_keep(days: impl Iterator<Item = Date>) -> HashSet<Date> {
+    let mut kept = HashSet::new();
+    let mut weeks = Vec::new();
+    for (index, day) in days.enumerate() {
+        let week = day.iso_week_date();
+        let week = (week.year(), week.week());
+        if index < DAILY {
+            kept.insert(day);
+        } else if !weeks.contains(&week) && weeks.len() < WEEKLY {
+            weeks.push(week);
+            kept.insert(day);
+        }
+    }
+    kept
+}
+
+fn directory_size(directory: &Path) -> u64 {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => directory_size(&entry.path()),
+            _ => entry.metadata().map_or(0, |file| file.len()),
+        })
+        .sum()
+}
+
+fn subdirectories(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
+}
+
+/// What to delete from every copy.
+pub(crate) enum CopyDeletion {
+    Content(Forget),
+    Document(DocumentId),
+}
+
+/// Deletes content from every copy in the data directory. A backup from which it cannot be deleted is deleted as a
+/// whole. Returns the other copies that still contain it.
+pub(crate) async fn forget(home: &Home, deletion: &CopyDeletion) -> Result<Vec<PathBuf>, Failure> {
+    let mut unchanged = Vec::new();
+    for DailyBackup { directory, .. } in list(home) {
+        if let Err(failure) = forget_in(&directory, deletion).await {
+            tracing::warn!(
+                reason = failure.message,
+                directory = %directory.display(),
+                "a backup cannot be changed and is deleted, because it may contain what was forgotten"
+            );
+            fs::remove_dir_all(&directory)?;
+        }
+    }
+    let is_replaced = |directory: &PathBuf| {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        REPLACED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    for directory in subdirectories(&home.data()).filter(is_replaced) {
+        if let Err(failure) = forget_in(&directory, deletion).await {
+            tracing::debug!(reason = failure.message, "a copy of the memory cannot be changed");
+            unchanged.push(directory);
+        }
+    }
+    Ok(unchanged)
+}
+
+async fn forget_in(directory: &Path, deletion: &CopyDeletion) -> Result<(), Failure> {
+    let path = directory.join(DATABASE);
+    if !path.exists() {
+        return Ok(());
+    }
+    let store = database::open(&path).await?;
+    let result = delete_from(store.as_ref(), &directory.join("posts"), deletion).await;
+    store.close().await;
+    result
+}
+
+async fn delete_from(store: &dyn Store, posts: &Path, deletion: &CopyDeletion) -> Result<(), Failure> {
+    match deletion {
+        CopyDeletion::Content(content) => {
+            let deleted = store.forget(*content).await?;
+            for post in &deleted.posts {
+                remove_copied_post(post, posts)?;
+            }
+            match deleted.traces_remain {
+                true => Err(Failure::failed("another process reads the copy")),
+                false => Ok(()),
+            }
+        }
+        CopyDeletion::Document(id) => {
+            if let Some(document) = store.document(&id.to_string()).await?.filter(|found| found.id == *id) {
+                store.delete_document(*id).await?;
+                remove_copied_post(&document, posts)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Deletes the copy of the file of a post. It has the name of the original.
+fn remove_copied_post(document: &Document, posts: &Path) -> io::Result<()> {
+    let name = Path::new(&document.source).file_name().filter(|_| document.kind == DocumentKind::Post);
+    let Some(name) = name else { return Ok(()) };
+    match fs::remove_file(posts.join(name)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use jiff::ToSpan as _;
+
+    use super::*;
+
+    #[test]
+    fn seven_days_and_four_weeks_are_kept() {
+        let newest: Date = "2026-11-17".parse().unwrap();
+        let days: Vec<Date> = (0..60).map(|days| newest - days.days()).collect();
+        let mut kept: Vec<String> =
+            days_to_keep(days.into_iter()).into_iter().map(|day| day.to_string()).collect();
+        kept.sort();
+        let expected = [
+            // Sundays, because they are the newest of their weeks, and the day before the daily ones.
+            "2026-10-25",
+            "2026-11-01",
+            "2026-11-08",
+            "2026-11-10",
+            "2026-11-11",
+            "2026-11-12",
+            "2026-11-13",
+            "2026-11-14",
+            "2026-11-15",
+            "2026-11-16",
+            "2026-11-17",
+        ];
+        assert_eq!(kept, expected);
+    }
+}

@@ -30,10 +30,11 @@ fn zero_page_with(home: &TestHome, text: &str) {
     fs::write(home.database(), bytes).unwrap();
 }
 
-/// Returns the directories of the daily backups.
+/// Returns the directories of the daily backups that are complete.
 fn backups(home: &TestHome) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.memoir_home().join("backups")).into_iter().flatten();
-    entries.map(|entry| entry.unwrap().path()).filter(|path| path.join("memoir.db").is_file()).collect()
+    let is_complete = |path: &PathBuf| path.extension().is_none() && path.join("memoir.db").is_file();
+    entries.map(|entry| entry.unwrap().path()).filter(is_complete).collect()
 }
 
 #[test]

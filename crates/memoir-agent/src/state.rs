@@ -29,6 +29,8 @@ pub struct AgentState {
     pub recall: Recall,
     /// Persona: instructions of the user that are added to the system prompt.
     pub persona: Option<String>,
+    /// Whether the user trusts the project, so that its AGENTS.md is part of the system prompt.
+    pub follows_project: bool,
     /// Token limits of the context layers.
     pub context: ContextSettings,
     /// Whether a worker summarizes exchanges before they leave the window. Otherwise, extracts from them are sent.
@@ -58,6 +60,7 @@ impl AgentState {
             approvals: Approvals::default(),
             recall,
             persona: None,
+            follows_project: true,
             context: ContextSettings::default(),
             requests_digests: false,
             embeds_immediately: true,

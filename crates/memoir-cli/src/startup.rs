@@ -1,8 +1,11 @@
 //! Opens memory and starts what the command line asks for: the REPL, a single answer or a subcommand.
 
-use std::mem;
+use std::{
+    io::{IsTerminal as _, stdin},
+    mem,
+};
 
-use memoir_core::ConversationId;
+use memoir_core::{ConversationId, reveal_on_one_line};
 use memoir_runtime::{
     Failure, FailureKind, Persistence, Resume, Runtime, RuntimeOptions, SessionOptions, logging,
 };
@@ -14,7 +17,7 @@ use crate::{
     conversation_picker::pick_conversation,
     headless, process,
     prompt_source::{self, ChatMode},
-    repl,
+    question, repl,
     subcommands::{self, print_notices},
     trace::Verbosity,
 };
@@ -58,10 +61,29 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         Some(ChatMode::Repl) | None => None,
     };
     let needs_config = !matches!(args.command, Some(Command::Export(_) | Command::Backup { .. }));
-    let runtime = Runtime::open(RuntimeOptions { prompt, needs_config, ..options }).await?;
+    let options = RuntimeOptions { prompt, needs_config, ..options };
+    let mut runtime = Runtime::open(options.clone()).await?;
+    if matches!(chat, Some(ChatMode::Repl)) && ask_for_trust(&runtime).await? {
+        runtime.close().await;
+        runtime = Runtime::open(options).await?;
+    }
     let outcome = run_with(args, chat, &runtime).await;
     runtime.close().await;
     outcome
+}
+
+/// Asks whether to use the instructions of a project that the user sees for the first time. Returns whether that was
+/// decided.
+async fn ask_for_trust(runtime: &Runtime) -> Result<bool, Failure> {
+    let files = runtime.undecided_files();
+    if files.is_empty() || !stdin().is_terminal() || runtime.persistence() != Persistence::Permanent {
+        return Ok(false);
+    }
+    say!("This project has instructions or settings for Memoir:");
+    files.iter().for_each(|file| say!("  {}", reveal_on_one_line(&file.display().to_string())));
+    let answer = question::ask("They influence what the model does. Use them? [y/N] ").await;
+    runtime.decide_trust(matches!(answer.as_deref().map(str::trim), Some("y" | "yes"))).await?;
+    Ok(true)
 }
 
 async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> Result<(), Failure> {

@@ -178,10 +178,11 @@ impl Config {
         Self { problems: vec![problem], ..Self::default() }
     }
 
-    /// Reads the user config and the config of a project. A missing file counts as empty.
-    pub fn read(user: &Path, project: &Path) -> Result<Self, Failure> {
+    /// Reads the user config and the config of a project that the user trusts. A missing file counts as empty.
+    pub fn read(user: &Path, project: Option<&Path>) -> Result<Self, Failure> {
         let text = read_file(user)?;
         let mut config = Self::parse(&text).map_err(|error| invalid(user, &error))?;
+        let Some(project) = project else { return Ok(config) };
         let file = project_config(project);
         // Depending on the directory in which Memoir was started, both paths may be the same file.
         if matches!((user.canonicalize(), file.canonicalize()), (Ok(user), Ok(file)) if user == file) {

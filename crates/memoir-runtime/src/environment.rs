@@ -32,6 +32,10 @@ pub const ALL: &[Variable] = &[
         "Addresses of local model servers to look for, separated by commas, instead of the default ones. `none` disables the search.",
     ),
     variable(
+        "MEMOIR_TRUST_PROJECT",
+        "`1` uses the instructions, skills and config of the project in this run, as `memoir trust` does for good.",
+    ),
+    variable(
         "MEMOIR_LOG",
         "Level of the log file: `off`, `error`, `warn` (the default), `info`, `debug` or `trace`.",
     ),

@@ -50,6 +50,7 @@ pub mod settings;
 pub mod stores;
 pub mod tasks;
 mod tools;
+mod trust;
 pub mod worker_text;
 
 pub use background::Background;
@@ -64,3 +65,4 @@ pub use session::{
     ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,
     PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };
+pub use trust::Trust;

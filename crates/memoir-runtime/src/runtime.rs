@@ -11,8 +11,18 @@ use memoir_store::Store;
 use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
-    config::Config, demo, environment::Environment, failure::Failure, home::Home, memory::connect_recall,
-    models::Models, permissions, persistence::Persistence, scope, settings, stores, tasks::TaskEngine,
+    config::Config,
+    demo,
+    environment::Environment,
+    failure::Failure,
+    home::Home,
+    memory::connect_recall,
+    models::Models,
+    permissions,
+    persistence::Persistence,
+    scope, settings, stores,
+    tasks::TaskEngine,
+    trust::{self, Trust},
 };
 
 /// Options that a front end passes to [`Runtime::open`].
@@ -59,6 +69,7 @@ struct Shared {
     project: PathBuf,
     zone: TimeZone,
     persistence: Persistence,
+    trust: Trust,
 }
 
 impl Runtime {
@@ -80,18 +91,27 @@ impl Runtime {
             }
             let zone = TimeZone::system();
             let temporary = environment.temporary().to_owned();
-            let config = match Config::read(&home.config_file(), &project) {
+            let trust = trust::read(store.as_ref(), &environment, &project).await?;
+            let trusted = (trust == Trust::Trusted).then_some(project.as_path());
+            let config = match Config::read(&home.config_file(), trusted) {
                 Err(failure) if !needs_config => Config::with_problem(failure.sentence()),
                 config => config?,
             };
             let models = Arc::new(Models::new(environment, config, zone.clone())?);
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
-            Ok((models, home, zone))
+            Ok((models, home, zone, trust))
         };
         match setup.await {
-            Ok((models, home, zone)) => {
-                Ok(Self(Arc::new(Shared { store, models, home, directory, project, zone, persistence })))
-            }
+            Ok((models, home, zone, trust)) => Ok(Self(Arc::new(Shared {
+                store,
+                models,
+                home,
+                directory,
+                project,
+                zone,
+                persistence,
+                trust,
+            }))),
             Err(failure) => {
                 store.close().await;
                 Err(failure)
@@ -134,6 +154,28 @@ impl Runtime {
     /// Returns the root of the project that contains [`Self::directory`].
     pub fn project(&self) -> &Path {
         &self.0.project
+    }
+
+    /// Returns the project, if the user trusts it.
+    pub fn trusted_project(&self) -> Option<&Path> {
+        (self.0.trust == Trust::Trusted).then_some(self.project())
+    }
+
+    /// Returns the files of the project that the user has not yet decided about.
+    pub fn undecided_files(&self) -> Vec<PathBuf> {
+        match self.0.trust {
+            Trust::Undecided => trust::find_files(self.project()),
+            Trust::Trusted | Trust::Distrusted => Vec::new(),
+        }
+    }
+
+    /// Stores whether the user trusts the project. It takes effect when the memory is next opened.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the decision cannot be stored.
+    pub async fn decide_trust(&self, is_trusted: bool) -> Result<(), Failure> {
+        Ok(trust::write(self.store().as_ref(), self.project(), is_trusted).await?)
     }
 
     /// Returns the scope of the conversations in a directory.

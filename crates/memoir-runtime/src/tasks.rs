@@ -19,7 +19,12 @@ use memoir_workers::{is_alive, name_this_process};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    failure::Failure, home::Home, memory::connect_recall, models::Models, permissions, settings, tools,
+    failure::Failure,
+    home::Home,
+    memory::connect_recall,
+    models::Models,
+    permissions, settings, tools,
+    trust::{self, Trust},
 };
 
 /// Runs tasks with the models and configuration of a runtime.
@@ -72,10 +77,13 @@ impl TaskEngine {
         for notice in notices {
             tracing::warn!(task = task.definition.name, "{notice}");
         }
+        let trust = trust::read(self.store.as_ref(), &models.environment, &project).await?;
+        state.follows_project = trust == Trust::Trusted;
+        let trusted = state.follows_project.then_some(project.as_path());
         state.tools = Arc::new(
             ToolSet::all()
                 .for_store(self.store.as_ref())
-                .with_skills(&tools::read_skills(&project, &self.home)),
+                .with_skills(&tools::read_skills(trusted, &self.home)),
         );
         Ok((agent, state))
     }

@@ -73,8 +73,8 @@ fn create_search(config: &SearchConfig, environment: &Environment) -> Result<Opt
     search.map(Some).map_err(|error| invalid(error.to_string()))
 }
 
-/// Reads the skills of a project and of the user.
-pub(crate) fn read_skills(project: &Path, home: &Home) -> Skills {
+/// Reads the skills of a project that the user trusts, and those of the user.
+pub(crate) fn read_skills(project: Option<&Path>, home: &Home) -> Skills {
     let user_skills: PathBuf = home.config_file().with_file_name("skills");
     Skills::find(project, &user_skills)
 }

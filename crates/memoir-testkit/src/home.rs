@@ -65,6 +65,8 @@ impl TestHome {
             ("TZ", "UTC".to_owned()),
             // Tests must not use a model server that happens to run on this machine.
             ("MEMOIR_LOCAL_SERVERS", "none".to_owned()),
+            // Most tests are about what happens in a project that the user trusts.
+            ("MEMOIR_TRUST_PROJECT", "1".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()

@@ -126,6 +126,9 @@ impl ActiveTurn<'_> {
     }
 
     async fn read_agents_files(self) -> Vec<AgentsFile> {
+        if !self.state.follows_project {
+            return Vec::new();
+        }
         let project = self.agent.workspace.project().to_owned();
         match tokio::task::spawn_blocking(move || system::agents_files(&project)).await {
             Ok(files) => files,

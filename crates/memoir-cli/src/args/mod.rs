@@ -153,6 +153,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
+    /// Use the instructions, skills and config of this project
+    Trust {
+        /// Stop using them
+        #[arg(long)]
+        revoke: bool,
+    },
     /// Check the installation and suggest a fix for each problem
     Doctor {
         /// Print JSON

@@ -29,7 +29,7 @@ use self::memory::MemoryContext;
 use crate::{
     args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
     backup,
-    render::print_raw,
+    render::{print, print_raw},
     schedule,
 };
 
@@ -58,7 +58,10 @@ pub(crate) async fn run_without_memory(
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {
-            config::print_paths(*json, &ConfigSources { home, project: &project, environment })?;
+            config::print_paths(
+                *json,
+                &ConfigSources { home, project: &project, is_trusted: true, environment },
+            )?;
         }
         Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,
@@ -87,6 +90,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
             let sources = ConfigSources {
                 home,
                 project: runtime.project(),
+                is_trusted: runtime.trusted_project().is_some(),
                 environment: &runtime.models().environment,
             };
             config::run(command, &sources, store).await
@@ -101,6 +105,14 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Import { command } => {
             let command = command.unwrap_or(ImportCommand::Found);
             import::run(command, &runtime.models().environment, store, zone).await
+        }
+        Command::Trust { revoke } => {
+            runtime.decide_trust(!revoke).await?;
+            let verb = if revoke { "no longer uses" } else { "now uses" };
+            print(&format!(
+                "Memoir {verb} the instructions, skills and config of {}.",
+                runtime.project().display()
+            ))
         }
         Command::Eval(command) => eval::run(command, runtime).await,
         Command::Models(command) => models::run(command, runtime).await,

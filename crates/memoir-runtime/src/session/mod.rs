@@ -146,7 +146,14 @@ impl Session {
             options.listener,
         );
         notices.extend(models.config.problems.iter().cloned());
-        let skills = tools::read_skills(runtime.project(), runtime.home());
+        state.follows_project = runtime.trusted_project().is_some();
+        if !runtime.undecided_files().is_empty() {
+            notices.push(
+                "The instructions, skills and config of this project are not used, because you have not trusted it. Run `memoir trust` to use them."
+                    .to_owned(),
+            );
+        }
+        let skills = tools::read_skills(runtime.trusted_project(), runtime.home());
         notices.extend(skills.problems.iter().map(|fault| format!("A skill was skipped: {fault}.")));
         let servers = Servers::connect(&models.config.mcp, &agent.sandbox.variables);
         let summaries = Arc::new(background.summaries());

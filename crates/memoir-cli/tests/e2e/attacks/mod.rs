@@ -6,3 +6,4 @@ mod files;
 mod later;
 mod memory;
 mod network;
+mod trust;

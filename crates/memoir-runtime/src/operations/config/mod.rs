@@ -31,13 +31,22 @@ pub struct ConfigSources<'a> {
     pub home: &'a Home,
     /// Directory of the project.
     pub project: &'a Path,
+    /// Whether the user trusts the project, so that its config file is used.
+    pub is_trusted: bool,
     /// Environment variables of the process.
     pub environment: &'a Environment,
 }
 
 impl ConfigSources<'_> {
     fn read(&self) -> Result<Config, Failure> {
-        Config::read(&self.home.config_file(), self.project)
+        Config::read(&self.home.config_file(), self.is_trusted.then_some(self.project))
+    }
+
+    fn project_text(&self) -> String {
+        match self.is_trusted {
+            true => read_project_config(self.project).unwrap_or_default(),
+            false => String::new(),
+        }
     }
 }
 
@@ -174,7 +183,7 @@ async fn look_up(
     let names::UnlistedSetting { key, valid_values, summary } = setting;
     let candidates = [
         (value_from_environment(&key, sources.environment), SettingOrigin::Environment),
-        (value_in(&key, &read_project_config(sources.project).unwrap_or_default()), SettingOrigin::Project),
+        (value_in(&key, &sources.project_text()), SettingOrigin::Project),
         (store.setting(&key).await?, SettingOrigin::Program),
         (value_in(&key, &read_file(&sources.home.config_file())?), SettingOrigin::User),
     ];
@@ -227,7 +236,8 @@ mod tests {
         std::fs::create_dir_all(project.join(".memoir")).unwrap();
         let environment = Environment::new([("MEMOIR_MODEL".into(), "grok-3".into())]);
         let (empty, store) = (Environment::default(), database::open_empty().await.unwrap());
-        let sources = |environment| ConfigSources { home: &home, project: &project, environment };
+        let sources =
+            |environment| ConfigSources { home: &home, project: &project, is_trusted: true, environment };
         let entry = async |key, environment| {
             let entry = get(key, &sources(environment), store.as_ref()).await.unwrap();
             (entry.value, entry.origin)

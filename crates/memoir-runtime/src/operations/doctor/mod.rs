@@ -12,8 +12,13 @@ use serde::Serialize;
 
 use super::{config::validate, database};
 use crate::{
-    config::Config, environment::Environment, failure::Failure, home::Home, memory::connect_recall,
+    config::Config,
+    environment::Environment,
+    failure::Failure,
+    home::Home,
+    memory::connect_recall,
     models::Models,
+    trust::{self, Trust},
 };
 
 /// Severity of a check result.
@@ -90,7 +95,11 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
     files::check_permissions(home, &mut report);
     files::check_free_space(home, &mut report);
     let store = check_memory(home, &mut report).await;
-    let config = check_config(home, project, &mut report);
+    let trust = match &store {
+        Some(store) => trust::read(store.as_ref(), environment, project).await.ok(),
+        None => None,
+    };
+    let config = check_config(home, (trust == Some(Trust::Trusted)).then_some(project), &mut report);
     files::check_backups(home, &config, &mut report);
     check_keys(environment, &mut report);
     match Models::new(environment.clone(), config, TimeZone::system()) {
@@ -109,7 +118,7 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
     report
 }
 
-fn check_config(home: &Home, project: &Path, report: &mut DoctorReport) -> Config {
+fn check_config(home: &Home, project: Option<&Path>, report: &mut DoctorReport) -> Config {
     let config = match Config::read(&home.config_file(), project) {
         Ok(config) => config,
         Err(failure) => {

@@ -1,0 +1,57 @@
+//! Whether the user trusts a project: its instructions, skills and config are used only then.
+//!
+//! They come with the project, so their author may be anyone, and they influence what the model does.
+
+use std::path::{Path, PathBuf};
+
+use memoir_core::{Clock as _, SystemClock};
+use memoir_store::{Settings, StoreError};
+
+use crate::{config::project_config, environment::Environment};
+
+/// Variable that trusts the project for one run, for scripts.
+const VARIABLE: &str = "MEMOIR_TRUST_PROJECT";
+
+/// What the user decided about a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// Its instructions, skills and config are used.
+    Trusted,
+    /// They are not used.
+    Distrusted,
+    /// They are not used, because the user was not asked yet.
+    Undecided,
+}
+
+/// Returns what the user decided about a project.
+pub(crate) async fn read(
+    store: &dyn Settings,
+    environment: &Environment,
+    project: &Path,
+) -> Result<Trust, StoreError> {
+    if environment.variable(VARIABLE) == Some("1") {
+        return Ok(Trust::Trusted);
+    }
+    Ok(match store.setting(&key(project)).await?.as_deref() {
+        Some("yes") => Trust::Trusted,
+        Some(_) => Trust::Distrusted,
+        None => Trust::Undecided,
+    })
+}
+
+/// Stores what the user decided about a project.
+pub(crate) async fn write(store: &dyn Settings, project: &Path, is_trusted: bool) -> Result<(), StoreError> {
+    let value = if is_trusted { "yes" } else { "no" };
+    store.set_setting(&key(project), Some(value), SystemClock.now()).await
+}
+
+fn key(project: &Path) -> String {
+    format!("trust:{}", project.display())
+}
+
+/// Returns the files and directories that are used if the user trusts a project.
+pub(crate) fn find_files(project: &Path) -> Vec<PathBuf> {
+    let instructions = project.ancestors().map(|directory| directory.join("AGENTS.md"));
+    let own = [project_config(project), project.join(".memoir/skills")];
+    instructions.chain(own).filter(|path| path.exists()).collect()
+}

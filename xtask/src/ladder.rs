@@ -2,7 +2,7 @@
 //!
 //! The table in ARCHITECTURE.md gives the rung of each crate, the manifests give its dependencies, and no crate may depend on
 //! one that is not on a lower rung. Only front ends print, exit or read the environment. Some crates may not depend on
-//! an HTTP client, even indirectly.
+//! an HTTP client, even indirectly. Every unsafe block must be listed with its proof.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{ChoreError, ChoreResult, boundaries::find_violations};
+use crate::{ChoreError, ChoreResult, boundaries::find_violations, unsafe_blocks::find_unlisted};
 
 /// Crates that may print, exit and read the environment.
 const FRONT_ENDS: [&str; 4] = ["memoir-cli", "memoir-testkit", "memoir-fuzz", "xtask"];
@@ -45,6 +45,7 @@ pub(crate) fn check(root: &Path) -> ChoreResult {
         let violations = find_violations(&package.directory.join("src"))?;
         faults.extend(violations.into_iter().map(|what| format!("{what}; only a front end may do this.")));
     }
+    faults.extend(find_unlisted(root)?);
     if faults.is_empty() {
         Ok("Every crate keeps to its rung, and only front ends print, exit or read the environment.".into())
     } else {

@@ -11,6 +11,7 @@ mod recording;
 mod reference;
 mod source;
 mod torture;
+mod unsafe_blocks;
 
 use std::{
     io,

@@ -2,6 +2,7 @@
 
 use std::{
     path::Path,
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -35,6 +36,7 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         let missing = format!("{} does not exist. Run `cargo build --release` first.", binary.display());
         return Err(ChoreError::Failed(missing));
     }
+    check_unsafe_code()?;
     let until = Instant::now() + Duration::from_secs(minutes * 60);
     let (mut round, mut kills) = (0, 0);
     while round < MIN_ROUNDS || Instant::now() < until {
@@ -57,6 +59,23 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         check_memory_growth(binary)?;
     }
     Ok(format!("{round} rounds, {kills} kills: everything held."))
+}
+
+/// Runs the tests of the crates with unsafe loads and stores with the address sanitizer, which only unstable options
+/// turn on.
+fn check_unsafe_code() -> Result<(), ChoreError> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let status = Command::new(cargo)
+        .args(["test", "-q", "-p", "memoir-index", "-p", "memoir-embed", "--lib", "--target", &target])
+        .args(["--target-dir", "target/sanitized"])
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err(ChoreError::Failed("the tests of unsafe code failed with the address sanitizer.".into())),
+    }
 }
 
 /// Prints the result of a round. Fails if the round did too little to prove anything.

@@ -61,7 +61,11 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         Some(ChatMode::Repl) | None => None,
     };
     let needs_config = !matches!(args.command, Some(Command::Export(_) | Command::Backup { .. }));
-    let options = RuntimeOptions { prompt, needs_config, ..options };
+    let only_reads = matches!(
+        args.command,
+        Some(Command::Export(_) | Command::Search(_) | Command::Conversations { .. } | Command::Cost { .. })
+    );
+    let options = RuntimeOptions { prompt, needs_config, only_reads, ..options };
     let mut runtime = Runtime::open(options.clone()).await?;
     if matches!(chat, Some(ChatMode::Repl)) && ask_for_trust(&runtime).await? {
         runtime.close().await;

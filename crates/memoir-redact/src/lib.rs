@@ -144,7 +144,13 @@ pub fn find(text: &str) -> Vec<Finding> {
 
 /// Replaces every secret in `text` with a marker and returns the findings.
 pub fn redact(text: &str) -> RedactedText<'_> {
-    let findings = find(text);
+    redact_except(text, &|_| false)
+}
+
+/// Like [`redact`], but keeps the secrets that are allowed.
+pub fn redact_except<'a>(text: &'a str, is_allowed: &dyn Fn(&str) -> bool) -> RedactedText<'a> {
+    let mut findings = find(text);
+    findings.retain(|finding| !is_allowed(&text[finding.range.clone()]));
     if findings.is_empty() {
         return RedactedText { text: Cow::Borrowed(text), findings };
     }

@@ -7,7 +7,7 @@ use std::{
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_recall::Recall;
-use memoir_store::Store;
+use memoir_store::{Store, StoreError};
 use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
@@ -41,6 +41,8 @@ pub struct RuntimeOptions {
     /// Whether an invalid config is a failure. Otherwise the defaults are used, and the failure becomes a problem of
     /// the config, so that a mistake in it does not keep the user from the memory.
     pub needs_config: bool,
+    /// Whether nothing will be written, so that a memory on a full or read-only disk will do.
+    pub only_reads: bool,
 }
 
 impl RuntimeOptions {
@@ -53,6 +55,7 @@ impl RuntimeOptions {
             persistence: Persistence::default(),
             prompt: None,
             needs_config: true,
+            only_reads: false,
         }
     }
 }
@@ -79,10 +82,13 @@ impl Runtime {
     ///
     /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
-        let RuntimeOptions { home, environment, directory, persistence, prompt, needs_config } = options;
+        let RuntimeOptions { home, environment, directory, persistence, prompt, needs_config, only_reads } =
+            options;
         let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
-            Persistence::Permanent => stores::factory().open(&stores::url(&home)).await?,
+            Persistence::Permanent => {
+                open_permanent(&home, only_reads.then_some(environment.temporary())).await?
+            }
             Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,
         };
         let setup = async {
@@ -228,6 +234,26 @@ impl Runtime {
             self.home().clone(),
             self.zone().clone(),
         )
+    }
+}
+
+/// Opens the user's memory. If its disk cannot be written and a directory for copies is given, opens it for reading.
+async fn open_permanent(home: &Home, scratch: Option<&Path>) -> Result<Arc<dyn Store>, StoreError> {
+    let (factory, url) = (stores::factory(), stores::url(home));
+    match (factory.open(&url).await, scratch) {
+        (
+            Err(
+                error @ (StoreError::NotWritable { .. }
+                | StoreError::DiskFull
+                | StoreError::DiskFailed { .. }),
+            ),
+            Some(scratch),
+        ) if home.database().exists() => {
+            tracing::debug!(%error, "the memory is opened for reading only");
+            // If that fails too, the first error says more.
+            factory.open_for_reading(&url, scratch).await.map_err(|_| error)
+        }
+        (result, _) => result,
     }
 }
 

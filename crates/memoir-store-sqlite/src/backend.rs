@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
+use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, ExchangeId, Timestamp};
 use memoir_store::{
     Backend, BackendStore, ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, Inspect, Inspectable,
     NewDocument, NewImport, NewRedaction, RedactedWrites, Result, Salvage, Store, StoreFault,
@@ -26,6 +26,10 @@ impl Backend for SqliteBackend {
 
     async fn open(&self, location: &OsStr) -> Result<Arc<dyn BackendStore>> {
         Ok(Arc::new(SqliteStore::open(Path::new(location)).await?))
+    }
+
+    async fn open_for_reading(&self, location: &OsStr, scratch: &Path) -> Result<Arc<dyn BackendStore>> {
+        Ok(Arc::new(SqliteStore::open_for_reading(Path::new(location), scratch).await?))
     }
 
     async fn open_in_memory(&self) -> Result<Arc<dyn BackendStore>> {
@@ -67,6 +71,15 @@ impl RedactedWrites for SqliteStore {
         redactions: &[NewRedaction],
     ) -> Result<CommittedExchange> {
         self.commit(target, draft, redactions).await
+    }
+
+    async fn rewrite_redacted(
+        &self,
+        id: ExchangeId,
+        draft: &ExchangeDraft,
+        redactions: &[NewRedaction],
+    ) -> Result<()> {
+        self.rewrite_texts(id, draft, redactions).await
     }
 
     async fn put_redacted_import(

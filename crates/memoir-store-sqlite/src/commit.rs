@@ -189,17 +189,10 @@ async fn insert_message(
     exchange: ExchangeId,
     message: &DraftMessage,
 ) -> Result<()> {
-    let (mut tool_calls, mut call_id, mut tool_name) = (None, None, None);
-    match &message.body {
-        MessageBody::User { .. } => {}
-        MessageBody::Assistant { tool_calls: calls, .. } if calls.is_empty() => {}
-        MessageBody::Assistant { tool_calls: calls, .. } => {
-            tool_calls = Some(serde_json::to_string(calls).map_err(|error| StoreError::Other(error.into()))?);
-        }
-        MessageBody::Tool { call_id: id, tool_name: name, .. } => {
-            (call_id, tool_name) = (Some(id), Some(name));
-        }
-    }
+    let (call_id, tool_name) = match &message.body {
+        MessageBody::Tool { call_id, tool_name, .. } => (Some(call_id), Some(tool_name)),
+        MessageBody::User { .. } | MessageBody::Assistant { .. } => (None, None),
+    };
     sqlx::query(
         "INSERT INTO messages
              (exchange_id, conversation_id, role, author, content, redacted, derived, by_others,
@@ -214,7 +207,7 @@ async fn insert_message(
     .bind(message.visibility == Visibility::Hidden)
     .bind(message.provenance == Provenance::Derived)
     .bind(message.by_others)
-    .bind(tool_calls)
+    .bind(encode_tool_calls(&message.body)?)
     .bind(call_id)
     .bind(tool_name)
     .bind(to_signed(message.tokens))
@@ -223,6 +216,69 @@ async fn insert_message(
     .await
     .or_store_error()?;
     Ok(())
+}
+
+/// Returns the tool calls of a message as JSON, if it has any.
+fn encode_tool_calls(body: &MessageBody) -> Result<Option<String>> {
+    match body {
+        MessageBody::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+            serde_json::to_string(tool_calls).map(Some).map_err(|error| StoreError::Other(error.into()))
+        }
+        _ => Ok(None),
+    }
+}
+
+impl SqliteStore {
+    /// Replaces the texts of a stored exchange with those of `draft`, which has the same messages, and the record of its
+    /// redactions.
+    pub(super) async fn rewrite_texts(
+        &self,
+        id: ExchangeId,
+        draft: &ExchangeDraft,
+        redactions: &[NewRedaction],
+    ) -> Result<()> {
+        let mut transaction = self.begin_write().await?;
+        sqlx::query("UPDATE exchanges SET user_message = ?, assistant_message = ?, error = ? WHERE id = ?")
+            .bind(&draft.user_message)
+            .bind(&draft.assistant_message)
+            .bind(&draft.error)
+            .bind(id.get())
+            .execute(&mut *transaction)
+            .await
+            .or_store_error()?;
+        let messages: Vec<i64> =
+            sqlx::query_scalar("SELECT id FROM messages WHERE exchange_id = ? ORDER BY id")
+                .bind(id.get())
+                .fetch_all(&mut *transaction)
+                .await
+                .or_store_error()?;
+        if messages.len() != draft.messages.len() {
+            // Some of the messages were forgotten.
+            return Err(StoreError::NotFound { kind: "exchange", id: id.get() });
+        }
+        for (message_id, message) in messages.into_iter().zip(&draft.messages) {
+            let tool_calls = encode_tool_calls(&message.body)?;
+            sqlx::query("UPDATE messages SET content = ?1 WHERE id = ?2 AND content <> ?1")
+                .bind(message.body.text())
+                .bind(message_id)
+                .execute(&mut *transaction)
+                .await
+                .or_store_error()?;
+            sqlx::query("UPDATE messages SET tool_calls = ?1 WHERE id = ?2 AND tool_calls <> ?1")
+                .bind(tool_calls)
+                .bind(message_id)
+                .execute(&mut *transaction)
+                .await
+                .or_store_error()?;
+        }
+        sqlx::query("DELETE FROM redactions WHERE exchange_id = ?")
+            .bind(id.get())
+            .execute(&mut *transaction)
+            .await
+            .or_store_error()?;
+        insert_redactions(&mut transaction, Source::Exchange(id), redactions, draft.completed).await?;
+        transaction.commit().await.or_store_error()
+    }
 }
 
 async fn log_recalled(

@@ -88,6 +88,7 @@ use tokio::{sync::RwLock, task::JoinHandle};
 
 use damage::DamageNote;
 use error::SqlResultExt as _;
+use files::Scratch;
 use index::{Chunks, Graphs, Index};
 use stems::Stems;
 
@@ -120,6 +121,8 @@ pub struct SqliteStore {
     chunk_graph_file: Arc<PathBuf>,
     stems: Arc<Stems>,
     damage: Arc<DamageNote>,
+    /// Where the database is, if it is a copy for reading.
+    _scratch: Option<Arc<Scratch>>,
 }
 
 impl SqliteStore {

@@ -23,6 +23,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (12, "origin", include_str!("../migrations/0012_origin.sql")),
     (13, "parts", include_str!("../migrations/0013_parts.sql")),
     (14, "repeated", include_str!("../migrations/0014_repeated.sql")),
+    (15, "undo", include_str!("../migrations/0015_undo.sql")),
 ];
 
 /// The schema version that this program writes.

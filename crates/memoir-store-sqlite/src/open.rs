@@ -20,7 +20,8 @@ use sqlx::{
 use super::{
     SqliteStore,
     damage::DamageNote,
-    error::{file_error, open_error},
+    error::{SqlResultExt as _, file_error, open_error},
+    files::{Scratch, copy_with_log, with_suffix},
     migrations::{SCHEMA_VERSION, migrator},
     salvage::contains_memory,
     stems::Stems,
@@ -79,6 +80,38 @@ impl SqliteStore {
         Ok(store)
     }
 
+    /// Opens the database at `path` for reading, without changing anything on its disk. If the database has a log that
+    /// was not copied yet, or an earlier schema, a copy in `scratch` is opened, which is deleted with the store.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read, is not a Memoir database, or cannot be copied.
+    pub async fn open_for_reading(path: &Path, scratch: &Path) -> Result<Self> {
+        let log = fs::metadata(with_suffix(path, "-wal"));
+        if log.is_err() || log.is_ok_and(|log| log.len() == 0) {
+            let options = SqliteConnectOptions::new().filename(path).read_only(true).immutable(true);
+            let mut connection =
+                SqliteConnection::connect_with(&options).await.map_err(|error| open_error(path, error))?;
+            let identity: (i64, i64) = sqlx::query_as(
+                "SELECT (SELECT application_id FROM pragma_application_id),
+                        (SELECT user_version FROM pragma_user_version)",
+            )
+            .fetch_one(&mut connection)
+            .await
+            .map_err(|error| open_error(path, error))?;
+            connection.close().await.or_store_error()?;
+            if identity == (APPLICATION_ID, SCHEMA_VERSION) {
+                let readers = pool(MAX_READERS).connect_lazy_with(options);
+                return Ok(Self::from_pools(readers.clone(), readers, path));
+            }
+        }
+        let scratch = Scratch::create(scratch).map_err(|error| file_error(scratch, &error))?;
+        let copy = scratch.0.join("memoir.db");
+        copy_with_log(path, &copy).map_err(|error| file_error(&copy, &error))?;
+        let store = Self::open(&copy).await?;
+        Ok(Self { _scratch: Some(Arc::new(scratch)), ..store })
+    }
+
     /// Opens an empty in-memory database, which is lost when the store is closed.
     ///
     /// # Errors
@@ -114,6 +147,7 @@ impl SqliteStore {
             chunk_graph_file: Arc::new(path.with_extension("documents.graph")),
             stems: Arc::new(Stems::new()),
             damage: Arc::new(DamageNote::of(path)),
+            _scratch: None,
         }
     }
 }

@@ -16,7 +16,7 @@ use super::{
     SCHEMA_VERSION, SqliteStore,
     damage::DamageNote,
     error::{SqlResultExt as _, file_error, open_error, store_error},
-    files::{remove_derived_file, with_suffix},
+    files::{SUFFIXES, copy_private, copy_with_log, remove_derived_file, with_suffix},
     open::{APPLICATION_ID, lock_for_opening, open_private_file},
     salvage::salvage,
 };
@@ -206,7 +206,7 @@ pub(super) async fn repair(path: &Path, aside: &Path) -> Result<Salvage> {
 }
 
 async fn replace_with_salvage(path: &Path, repaired: &Path, aside: &Path) -> Result<Salvage> {
-    copy_aside(path, aside).map_err(|error| file_error(aside, &error))?;
+    copy_with_log(path, aside).map_err(|error| file_error(aside, &error))?;
     if let Err(StoreError::Busy) = close_exclusively(path).await {
         // What a program is writing may be incomplete in the copy.
         SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(aside, suffix)));
@@ -225,20 +225,6 @@ async fn replace_with_salvage(path: &Path, repaired: &Path, aside: &Path) -> Res
 
 /// Suffixes of the files next to a database that is open or was not closed properly.
 const LOG_SUFFIXES: [&str; 2] = ["-wal", "-shm"];
-
-/// Suffixes of the database itself and of its log.
-const SUFFIXES: [&str; 2] = ["", "-wal"];
-
-/// Copies a database and its log as they are.
-fn copy_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
-    for suffix in SUFFIXES {
-        match copy_private(&with_suffix(path, suffix), &with_suffix(aside, suffix)) {
-            Err(error) if !suffix.is_empty() && error.kind() == std::io::ErrorKind::NotFound => {}
-            result => result?,
-        }
-    }
-    Ok(())
-}
 
 /// Removes what belongs to the previous database at `path`.
 fn remove_leftovers(path: &Path) {
@@ -275,15 +261,6 @@ fn move_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
         }
     }
     std::fs::rename(path, aside)
-}
-
-fn copy_private(from: &Path, to: &Path) -> std::io::Result<()> {
-    // A restore that was killed leaves its temporary file behind.
-    remove_derived_file(to);
-    let mut source = std::fs::File::open(from)?;
-    let mut file = open_private_file(to)?;
-    std::io::copy(&mut source, &mut file)?;
-    file.sync_all()
 }
 
 /// How much of a database is checked.

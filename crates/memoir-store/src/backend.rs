@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, Timestamp};
+use memoir_core::{ConversationId, ConversationTarget, CoreChange, ExchangeDraft, ExchangeId, Timestamp};
 
 use crate::{
     ChangeOutcome, Chunker, CommittedExchange, DocumentUpdate, NewDocument, NewImport, NewRedaction, Result,
@@ -24,6 +24,16 @@ pub trait Backend: Send + Sync {
     /// Fails if the location cannot be written, contains something other than a Memoir store, or was written by a newer
     /// version.
     async fn open(&self, location: &OsStr) -> Result<Arc<dyn BackendStore>>;
+
+    /// Opens the store at `location` for reading, without changing anything there. May use `scratch`, a directory on
+    /// another disk.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`StoreError::Unsupported`] unless the backend supports it, and like [`Self::open`].
+    async fn open_for_reading(&self, _location: &OsStr, _scratch: &Path) -> Result<Arc<dyn BackendStore>> {
+        Err(StoreError::Unsupported { operation: "reading without writing" })
+    }
 
     /// Opens an empty in-memory store, which is lost when it is closed.
     ///
@@ -87,6 +97,15 @@ pub trait RedactedWrites: Send + Sync {
         draft: &ExchangeDraft,
         redactions: &[NewRedaction],
     ) -> Result<CommittedExchange>;
+
+    /// Replaces the texts of an exchange with those of `draft`, which has the same messages, and the record of its
+    /// redactions. Everything derived from the texts is made again.
+    async fn rewrite_redacted(
+        &self,
+        id: ExchangeId,
+        draft: &ExchangeDraft,
+        redactions: &[NewRedaction],
+    ) -> Result<()>;
 
     /// Stores imported exchanges. `redactions` contains one list for each exchange. See
     /// [`Imports::put_import`](crate::Imports::put_import).

@@ -27,6 +27,17 @@ impl StoreFactory {
         Ok(Arc::new(RedactingStore::new(store)))
     }
 
+    /// Opens the store at `url` for reading, for example because its disk is full.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`StoreError::UnknownScheme`] if no backend supports the scheme, and like
+    /// [`Backend::open_for_reading`].
+    pub async fn open_for_reading(&self, url: &StoreUrl, scratch: &Path) -> Result<Arc<dyn Store>> {
+        let store = self.backend(url)?.open_for_reading(url.location(), scratch).await?;
+        Ok(Arc::new(RedactingStore::new(store)))
+    }
+
     /// Opens an empty in-memory store with the first backend that supports one.
     ///
     /// # Errors

@@ -92,7 +92,7 @@ pub use memory::{
     Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart,
     SearchEffort, SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
 };
-pub use permissions::{NewRedaction, Permissions, Redaction, StoredRule};
+pub use permissions::{HeldRedaction, NewRedaction, Permissions, Redaction, StoredRule};
 pub use redacting::RedactingStore;
 pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
@@ -132,6 +132,16 @@ pub trait Store:
     + WorkerStore
     + AgentStore
 {
+    /// Returns what was redacted from exchanges since the store was opened. The secrets are kept in memory only.
+    fn held_redactions(&self) -> Vec<HeldRedaction> {
+        Vec::new()
+    }
+
+    /// Restores a text that was redacted, and does not redact it again. Returns `false` if there is no such redaction.
+    async fn undo_redaction(&self, _number: u32) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Stops background work and closes all connections. The store cannot be used afterwards.
     async fn close(&self);
 }

@@ -45,6 +45,21 @@ pub struct NewRedaction {
     pub reason: &'static str,
 }
 
+/// A redaction that can be undone, because the secret is still in memory.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HeldRedaction {
+    /// Number that `/redaction --undo` accepts.
+    pub number: u32,
+    /// Exchange that contained the secret.
+    pub exchange_id: ExchangeId,
+    /// See [`Redaction::place`].
+    pub place: &'static str,
+    /// See [`Redaction::kind`].
+    pub kind: &'static str,
+    /// The text that was redacted.
+    pub secret: String,
+}
+
 /// Stores permission rules and reads the redaction log.
 #[async_trait]
 pub trait Permissions: Send + Sync {

@@ -144,3 +144,43 @@ fn a_single_prompt_backs_up_a_memory_that_exists_for_a_while() {
     assert_eq!(copies.len(), 1);
     home.memoir(["restore", copies[0].to_str().unwrap(), "--yes"]).succeed();
 }
+
+/// Copies the memory of a session that is still running, as a crash would leave it: with a log.
+fn crashed_home() -> TestHome {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let mut terminal = Terminal::open(&home, Some(&provider), (24, 120), &[]);
+    terminal.submit("The quokka lives on Rottnest");
+    terminal.wait_for("Noted.");
+    terminal.wait_for_prompt();
+    let crashed = crate::home();
+    fs::create_dir_all(crashed.memoir_home()).unwrap();
+    for name in ["memoir.db", "memoir.db-wal"] {
+        fs::copy(home.memoir_home().join(name), crashed.memoir_home().join(name)).unwrap();
+    }
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    assert!(fs::metadata(crashed.memoir_home().join("memoir.db-wal")).unwrap().len() > 0);
+    crashed
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_or_read_only_disk_does_not_keep_the_user_from_the_memory() {
+    use memoir_testkit::torture::BadDisk;
+    let closed = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    closed.memoir(["-p", "The quokka lives on Rottnest"]).provider(&provider).succeed();
+    for home in [closed, crashed_home()] {
+        for disk in [BadDisk::full(), BadDisk::read_only()] {
+            let before = fs::read(home.database()).unwrap();
+            let found = disk.apply(&home, home.memoir(["search", "quokka"])).succeed();
+            assert!(found.contains("Rottnest"), "{disk}: {found}");
+            let export = disk.apply(&home, home.memoir(["export"])).succeed();
+            assert!(export.contains("Rottnest"), "{disk}: {export}");
+            assert_eq!(fs::read(home.database()).unwrap(), before, "{disk}");
+            let stderr = disk.apply(&home, home.memoir(["-p", "hello"]).provider(&provider)).fail(1);
+            assert!(stderr.contains("disk") || stderr.contains("cannot write"), "{disk}: {stderr}");
+        }
+    }
+}

@@ -86,3 +86,36 @@ fn secrets_never_reach_the_database() {
     terminal.submit("/redaction");
     terminal.wait_for("GitHub token in exchange 2, tool result: matches the issuer's format");
 }
+
+#[test]
+fn a_redaction_can_be_seen_and_undone_until_the_session_ends() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let mut terminal = Terminal::open(&home, Some(&provider), (40, 120), &[]);
+    terminal.submit("The theater group has the password: Zebra!lantern42 and meets in the harbor");
+    terminal.wait_for("Noted.");
+    terminal.wait_for_prompt();
+    assert_eq!(home.files_containing("Zebra!lantern42"), [""; 0]);
+    terminal.submit("/redaction --undo 7");
+    terminal.wait_for("there is no redaction 7 in this session");
+    terminal.wait_for_prompt();
+    terminal.submit("/redaction");
+    terminal.wait_for("1  password in exchange 1, prompt: Zebra!lantern42");
+    terminal.wait_for_prompt();
+    terminal.submit("/redaction --undo 1");
+    terminal.wait_for("Restored.");
+    terminal.wait_for_prompt();
+    // From now on it is an ordinary text.
+    terminal.submit("Is the password: Zebra!lantern42 right?");
+    terminal.wait_until("the second answer", |screen| screen.matches("Noted.").count() == 2);
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    let messages: Vec<String> = home.messages().into_iter().map(|message| message.text).collect();
+    assert_eq!(messages.iter().filter(|text| text.contains("Zebra!lantern42")).count(), 2, "{messages:?}");
+    assert!(home.memoir(["search", "lantern"]).succeed().contains("Zebra!lantern42"));
+    home.memoir(["doctor"]).succeed();
+    // The next session knows nothing about it.
+    home.memoir(["-p", "The password: Zebra!lantern43 is new"]).provider(&provider).succeed();
+    assert_eq!(home.files_containing("Zebra!lantern43"), [""; 0]);
+}

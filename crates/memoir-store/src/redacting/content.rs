@@ -10,8 +10,8 @@ use super::{
     findings::{Findings, clean_conversation, clean_draft, clean_target},
 };
 use crate::{
-    CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome, Import, NewImport, Result,
-    Span, TranscriptMessage,
+    CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome, Import, NewImport,
+    NewRedaction, Result, Span, TranscriptMessage,
 };
 
 delegate! { Conversations {
@@ -33,9 +33,13 @@ delegate! { Exchanges {
     fn messages(conversation: ConversationId, exchanges: u32) -> Vec<Message>;
 } clean {
     async fn commit_exchange(&self, target: &ConversationTarget, draft: &ExchangeDraft) -> Result<CommittedExchange> {
-        let target = clean_target(target);
-        let (draft, redactions) = clean_draft(draft);
-        self.inner.commit_redacted(&target, &draft, &redactions).await
+        let allowed = self.allowed();
+        let target = clean_target(target, &allowed);
+        let (clean, secrets) = clean_draft(draft, &allowed);
+        let redactions: Vec<NewRedaction> = secrets.iter().map(|(redaction, _)| *redaction).collect();
+        let committed = self.inner.commit_redacted(&target, &clean, &redactions).await?;
+        self.hold(committed.exchange_id, draft, secrets);
+        Ok(committed)
     }
 } }
 
@@ -44,8 +48,14 @@ delegate! { Imports {
     fn import_origin(conversation: ConversationId) -> Option<String>;
 } clean {
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {
-        let conversation = clean_conversation(new.conversation);
-        let (exchanges, redactions): (Vec<_>, Vec<_>) = new.exchanges.iter().map(clean_draft).unzip();
+        let allowed = self.allowed();
+        let conversation = clean_conversation(new.conversation, &allowed);
+        let (exchanges, secrets): (Vec<_>, Vec<Vec<(NewRedaction, String)>>) =
+            new.exchanges.iter().map(|draft| clean_draft(draft, &allowed)).unzip();
+        let redactions: Vec<Vec<NewRedaction>> = secrets
+            .into_iter()
+            .map(|secrets| secrets.into_iter().map(|(redaction, _)| redaction).collect())
+            .collect();
         let clean = NewImport { conversation: &conversation, exchanges: &exchanges, ..*new };
         self.inner.put_redacted_import(&clean, &redactions).await
     }
@@ -66,7 +76,7 @@ delegate! { CommandHistory {
     fn recent_commands(limit: u32) -> Vec<String>;
 } clean {
     async fn append_command(&self, line: &str, now: Timestamp) -> Result<()> {
-        let mut findings = Findings::default();
+        let mut findings = Findings::new(self.allowed());
         let line = findings.clean("line", line);
         self.inner.append_redacted_command(&line, &findings.into_redactions(), now).await
     }

@@ -16,7 +16,7 @@ delegate! { CoreMemory {
     fn undo_core_memory(project: &str, at: Timestamp) -> Option<CoreEntry>;
 } clean {
     async fn change_core_memory(&self, project: &str, change: &CoreChange) -> Result<ChangeOutcome> {
-        let mut findings = Findings::default();
+        let mut findings = Findings::new(self.allowed());
         let text = findings.clean("core memory", &change.text).into_owned();
         // The text before the change is stored too, so that the change can be undone.
         let previous_text = without_secrets(&change.previous.text).into_owned();

@@ -1,32 +1,49 @@
 //! Removes secrets from text and records which ones were removed.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use memoir_core::{ConversationTarget, ExchangeDraft, MessageBody, NewConversation};
-use memoir_redact::{Finding, redact};
+use memoir_redact::{Finding, redact, redact_except};
 use serde_json::Value;
 
 use crate::NewRedaction;
 
+/// Texts that the user does not want redacted.
+pub(super) type Allowed = Arc<HashSet<String>>;
+
 /// The secrets removed from a piece of content, and where each one was.
 #[derive(Debug, Default)]
-pub(super) struct Findings(Vec<NewRedaction>);
+pub(super) struct Findings {
+    redactions: Vec<NewRedaction>,
+    secrets: Vec<String>,
+    allowed: Allowed,
+}
 
 impl Findings {
+    /// Starts a record. `allowed` is never redacted.
+    pub(super) fn new(allowed: Allowed) -> Self {
+        Self { allowed, ..Self::default() }
+    }
+
     /// Returns `text` without its secrets and records them under `place`.
     pub(super) fn clean<'a>(&mut self, place: &'static str, text: &'a str) -> Cow<'a, str> {
-        let redacted = redact(text);
-        redacted.findings.into_iter().for_each(|finding| self.push(place, finding));
+        let allowed = Arc::clone(&self.allowed);
+        let redacted = redact_except(text, &|secret| allowed.contains(secret));
+        for finding in redacted.findings {
+            let secret = text[finding.range.clone()].to_owned();
+            self.push(place, finding, secret);
+        }
         redacted.text
     }
 
     /// Returns the records in the order in which the secrets were found.
     pub(super) fn into_redactions(self) -> Vec<NewRedaction> {
-        self.0
+        self.redactions
     }
 
-    fn push(&mut self, place: &'static str, Finding { kind, reason, .. }: Finding) {
-        self.0.push(NewRedaction { place, kind, reason });
+    fn push(&mut self, place: &'static str, Finding { kind, reason, .. }: Finding, secret: String) {
+        self.redactions.push(NewRedaction { place, kind, reason });
+        self.secrets.push(secret);
     }
 
     fn clean_in_place(&mut self, place: &'static str, text: &mut String) {
@@ -42,11 +59,12 @@ impl Findings {
             Value::Object(values) => values.iter_mut().for_each(|(name, value)| {
                 // Some secrets can be recognized only together with the name of their field.
                 if let Value::String(text) = value
+                    && !self.allowed.contains(text)
                     && redact(text).findings.is_empty()
                     && let Some(finding) = redact(&format!("{name}: \"{text}\"")).findings.pop()
                 {
-                    *text = format!("[redacted: {}]", finding.kind);
-                    self.push(place, finding);
+                    let secret = std::mem::replace(text, format!("[redacted: {}]", finding.kind));
+                    self.push(place, finding, secret);
                 }
                 self.clean_value(place, value);
             }),
@@ -56,26 +74,29 @@ impl Findings {
 }
 
 /// Returns the target with secrets removed from the title of a new conversation.
-pub(super) fn clean_target(target: &ConversationTarget) -> ConversationTarget {
+pub(super) fn clean_target(target: &ConversationTarget, allowed: &Allowed) -> ConversationTarget {
     match target {
-        ConversationTarget::New(new) => ConversationTarget::New(clean_conversation(new)),
+        ConversationTarget::New(new) => ConversationTarget::New(clean_conversation(new, allowed)),
         other => other.clone(),
     }
 }
 
 /// Returns the conversation with secrets removed from its title.
-pub(super) fn clean_conversation(new: &NewConversation) -> NewConversation {
+pub(super) fn clean_conversation(new: &NewConversation, allowed: &Allowed) -> NewConversation {
     let mut new = new.clone();
     // The title repeats the first message, for which the secret is recorded.
-    Findings::default().clean_in_place("title", &mut new.title);
+    Findings::new(Arc::clone(allowed)).clean_in_place("title", &mut new.title);
     new
 }
 
-/// Returns the exchange without its secrets, and a record of those removed from its messages.
-pub(super) fn clean_draft(draft: &ExchangeDraft) -> (ExchangeDraft, Vec<NewRedaction>) {
-    let (mut draft, mut findings) = (draft.clone(), Findings::default());
+/// Returns the exchange without its secrets, and those removed from its messages.
+pub(super) fn clean_draft(
+    draft: &ExchangeDraft,
+    allowed: &Allowed,
+) -> (ExchangeDraft, Vec<(NewRedaction, String)>) {
+    let (mut draft, mut findings) = (draft.clone(), Findings::new(Arc::clone(allowed)));
     // These fields repeat text of the messages. A secret is recorded only once, for the message that contained it.
-    let mut duplicates = Findings::default();
+    let mut duplicates = Findings::new(Arc::clone(allowed));
     duplicates.clean_in_place("prompt", &mut draft.user_message);
     duplicates.clean_in_place("answer", &mut draft.assistant_message);
     if let Some(error) = &mut draft.error {
@@ -93,5 +114,5 @@ pub(super) fn clean_draft(draft: &ExchangeDraft) -> (ExchangeDraft, Vec<NewRedac
             MessageBody::Tool { text, .. } => findings.clean_in_place("tool result", text),
         }
     }
-    (draft, findings.into_redactions())
+    (draft, findings.redactions.into_iter().zip(findings.secrets).collect())
 }

@@ -53,7 +53,7 @@ delegate! { Documents {
     fn chunks_with_words(words: &[String], filter: &DocumentFilter) -> (Vec<ChunksWithWord>, u64);
 } clean {
     async fn put_document(&self, new: &NewDocument, chunk: &Chunker, now: Timestamp) -> Result<DocumentUpdate> {
-        let mut findings = Findings::default();
+        let mut findings = Findings::new(self.allowed());
         let mut clean = |text: &str| findings.clean("document", text).into_owned();
         let clean = NewDocument {
             text: clean(&new.text),

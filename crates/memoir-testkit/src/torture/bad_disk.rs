@@ -72,6 +72,11 @@ impl BadDisk {
         Self { fault: DiskFault::ReadOnly, after: 0, duration: PERMANENT, max_sync: 0, seed: 0 }
     }
 
+    /// Creates a disk that is full from the start.
+    pub fn full() -> Self {
+        Self { fault: DiskFault::Full, ..Self::read_only() }
+    }
+
     /// Creates a disk on which `duration` changes fail after the first `after` changes.
     pub fn broken(after: u64, duration: u64) -> Self {
         Self { fault: DiskFault::Broken, after, duration, max_sync: 0, seed: 0 }

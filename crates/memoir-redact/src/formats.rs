@@ -40,8 +40,8 @@ impl Rule {
     /// Returns whether a matched value is a secret.
     pub(crate) fn accepts(&self, value: &str) -> bool {
         match self.check {
-            Check::Anything => count_different(value) >= 7,
-            Check::Checksum => has_checksum(value) || count_different(value) >= 10,
+            Check::Anything => count_different(value) >= 3,
+            Check::Checksum => has_checksum(value) || count_different(value) >= 5,
             Check::NoPlaceholder => !is_placeholder(value),
             Check::Address => {
                 let digits = value.chars().take_while(char::is_ascii_digit).count();

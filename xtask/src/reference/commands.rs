@@ -34,7 +34,7 @@ const GROUPS: [Group; 8] = [
     },
     Group {
         title: "Import, export and backup",
-        subcommands: &["import", "export", "backup", "restore"],
+        subcommands: &["import", "export", "backup", "restore", "repair"],
         slash_commands: &["import", "export", "backup"],
     },
     Group {
@@ -45,7 +45,7 @@ const GROUPS: [Group; 8] = [
     Group { title: "Tools and approvals", subcommands: &[], slash_commands: &["tools", "approval"] },
     Group {
         title: "Settings and maintenance",
-        subcommands: &["config", "doctor", "worker", "eval", "completions"],
+        subcommands: &["config", "trust", "doctor", "worker", "eval", "completions"],
         slash_commands: &[
             "help",
             "info",

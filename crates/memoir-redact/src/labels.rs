@@ -130,8 +130,10 @@ fn end_of_name(text: &str, label: Range<usize>, kind: LabelKind) -> Option<usize
         return None;
     }
     let rest = &text[label.end..];
-    let suffix_length =
-        rest.find(|letter: char| !letter.is_alphanumeric() && !"_-.".contains(letter)).unwrap_or(rest.len());
+    // A longer name is not one.
+    let rest = &rest[..rest.floor_char_boundary(64)];
+    let is_end = |letter: char| !letter.is_alphanumeric() && !"_-.".contains(letter);
+    let suffix_length = rest.find(is_end).unwrap_or(rest.len());
     let suffix = &rest[..suffix_length];
     if suffix.starts_with(|letter: char| letter.is_lowercase())
         || (kind == LabelKind::Ambiguous && !suffix.is_empty())
@@ -207,8 +209,9 @@ fn find_values(text: &str, start: usize, end: usize, kind: LabelKind) -> Vec<Ran
 
 /// Returns whether a name is a shell variable that is assigned without spaces. Its value is a literal.
 fn is_shell_variable(text: &str, start: usize, end: usize, separator: &str) -> bool {
-    let name_start =
-        text[..start].rfind(|letter: char| !letter.is_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
+    let name_start = text[..start]
+        .rfind(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .map_or(0, |at| text.ceil_char_boundary(at + 1));
     separator == "="
         && text[end..].starts_with('=')
         && text[name_start..end].chars().all(|letter| !letter.is_lowercase())

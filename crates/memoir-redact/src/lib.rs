@@ -12,7 +12,7 @@ mod values;
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ops::Range,
     sync::{LazyLock, OnceLock},
 };
@@ -108,12 +108,15 @@ pub(crate) fn is_in_marker(text: &str, position: usize) -> bool {
 
 /// Returns the secrets in a text, in the order of the text. They do not overlap.
 pub fn find(text: &str) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
+    let mut findings: BTreeMap<usize, Finding> = BTreeMap::new();
     let mut add = |kind, reason, range: Range<usize>| {
-        let is_free = |other: &Finding| other.range.end <= range.start || range.end <= other.range.start;
+        let before = findings.range(..=range.start).next_back();
+        let after = findings.range(range.start..).next();
+        let is_free = before.is_none_or(|(_, other)| other.range.end <= range.start)
+            && after.is_none_or(|(start, _)| range.end <= *start);
         let is_marker = text[range.clone()].contains(MARKER) || is_in_marker(text, range.start);
-        if !is_marker && findings.iter().all(is_free) {
-            findings.push(Finding { kind, reason, range });
+        if is_free && !is_marker {
+            findings.insert(range.start, Finding { kind, reason, range });
         }
     };
     if let Some(patterns) = PATTERNS.as_ref() {
@@ -138,8 +141,7 @@ pub fn find(text: &str) -> Vec<Finding> {
     for range in lists::find(text) {
         add("secret in a list", "stands under a heading for secrets", range);
     }
-    findings.sort_by_key(|finding| finding.range.start);
-    findings
+    findings.into_values().collect()
 }
 
 /// Replaces every secret in `text` with a marker and returns the findings.
@@ -220,6 +222,7 @@ mod tests {
             "PWD=/home/sam/projects/kettle",
             "secret = hashlib.sha256",
             "password: somewhere-in-the-drawer",
+            "“password=abcdefg” —DB_PASSWORD=xyz 🔑PASSWORD=abc\u{a0}PASSWORD=abc “MOT_DE_PASSWORD=”",
         ] {
             assert_eq!(redact(text).findings, [], "{text}");
             assert_eq!(redact(text).text, text);

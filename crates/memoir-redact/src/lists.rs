@@ -6,6 +6,9 @@ use regex::Regex;
 
 use crate::values::{Strength, judge};
 
+/// Maximum number of bytes after a heading that can hold codes.
+const MAX_BYTES: usize = 2000;
+
 /// Maximum number of lines after a heading that can hold codes.
 const MAX_LINES: usize = 16;
 
@@ -49,10 +52,16 @@ pub(crate) fn find(text: &str) -> Vec<Range<usize>> {
 fn find_codes(text: &str) -> Option<Vec<Range<usize>>> {
     let (heading, code) = (HEADING.as_ref()?, CODE.as_ref()?);
     let mut found = Vec::new();
+    let mut searched = 0;
     for title in heading.find_iter(text) {
+        // A heading within the list of another one adds nothing.
+        if title.end() < searched {
+            continue;
+        }
         let mut offset = title.end();
         let mut codes = Vec::new();
-        for line in text[title.end()..].split_inclusive('\n').take(MAX_LINES) {
+        searched = text.floor_char_boundary(offset + MAX_BYTES);
+        for line in text[offset..searched].split_inclusive('\n').take(MAX_LINES) {
             let has_digit =
                 |range: &Range<usize>| text[range.clone()].chars().any(|letter| letter.is_ascii_digit());
             codes.extend(

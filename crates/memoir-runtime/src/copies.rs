@@ -109,7 +109,6 @@ async fn back_up_today(
     if bytes > max_bytes || directory.exists() {
         return Ok(());
     }
-    rotate(home, max_bytes - bytes);
     let request = BackupRequest { directory: Some(directory) };
     back_up(&request, store, home, zone, &mut |_| {}).await?;
     rotate(home, max_bytes);
@@ -121,11 +120,15 @@ fn rotate(home: &Home, max_bytes: u64) {
     let backups = list(home);
     let kept = days_to_keep(backups.iter().map(|backup| backup.day));
     let mut bytes = 0;
-    for DailyBackup { day, directory } in backups {
-        bytes += directory_size(&directory);
-        if (!kept.contains(&day) || bytes > max_bytes)
-            && let Err(error) = fs::remove_dir_all(&directory)
-        {
+    for (index, DailyBackup { day, directory }) in backups.into_iter().enumerate() {
+        if kept.contains(&day) {
+            bytes += directory_size(&directory);
+            // The newest one is never deleted.
+            if index == 0 || bytes <= max_bytes {
+                continue;
+            }
+        }
+        if let Err(error) = fs::remove_dir_all(&directory) {
             tracing::warn!(%error, directory = %directory.display(), "could not delete an old backup");
         }
     }
@@ -169,31 +172,34 @@ pub(crate) enum CopyDeletion {
     Document(DocumentId),
 }
 
-/// Deletes content from every copy in the data directory. A backup from which it cannot be deleted is deleted as a
-/// whole. Returns the other copies that still contain it.
+/// Deletes content from every daily backup. One from which it cannot be deleted is deleted as a whole. Returns the
+/// other copies, which may still contain it: their ids may stand for something else.
+///
+/// Call this before the content is deleted from the memory, so that a failure can be retried.
 pub(crate) async fn forget(home: &Home, deletion: &CopyDeletion) -> Result<Vec<PathBuf>, Failure> {
-    let mut unchanged = Vec::new();
+    let mut failure = None;
+    // A backup that is being made may contain it. It fails, and the next one is made tomorrow.
+    for partial in subdirectories(&home.backups()).filter(|path| path.extension().is_some()) {
+        failure = failure.or(fs::remove_dir_all(&partial).err());
+    }
     for DailyBackup { directory, .. } in list(home) {
-        if let Err(failure) = forget_in(&directory, deletion).await {
+        if let Err(reason) = forget_in(&directory, deletion).await {
             tracing::warn!(
-                reason = failure.message,
+                reason = reason.message,
                 directory = %directory.display(),
                 "a backup cannot be changed and is deleted, because it may contain what was forgotten"
             );
-            fs::remove_dir_all(&directory)?;
+            failure = failure.or(fs::remove_dir_all(&directory).err());
         }
+    }
+    if let Some(error) = failure {
+        return Err(error.into());
     }
     let is_replaced = |directory: &PathBuf| {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         REPLACED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
     };
-    for directory in subdirectories(&home.data()).filter(is_replaced) {
-        if let Err(failure) = forget_in(&directory, deletion).await {
-            tracing::debug!(reason = failure.message, "a copy of the memory cannot be changed");
-            unchanged.push(directory);
-        }
-    }
-    Ok(unchanged)
+    Ok(subdirectories(&home.data()).filter(is_replaced).collect())
 }
 
 async fn forget_in(directory: &Path, deletion: &CopyDeletion) -> Result<(), Failure> {
@@ -220,7 +226,7 @@ async fn delete_from(store: &dyn Store, posts: &Path, deletion: &CopyDeletion) -
             }
         }
         CopyDeletion::Document(id) => {
-            if let Some(document) = store.document(&id.to_string()).await?.filter(|found| found.id == *id) {
+            for document in store.documents_by_id(&[*id]).await? {
                 store.delete_document(*id).await?;
                 remove_copied_post(&document, posts)?;
             }

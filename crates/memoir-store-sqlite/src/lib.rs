@@ -128,8 +128,12 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Returns the connection for writing. Fails if the database is damaged.
     async fn writer(&self) -> Result<&SqlitePool> {
-        if damage::take_suspicion() {
-            self.check_quickly().await?;
+        if damage::take_suspicion()
+            && let Err(error) = self.check_quickly().await
+        {
+            // Not checked yet.
+            damage::suspect();
+            return Err(error);
         }
         match self.damage.read() {
             Some(reason) => Err(StoreError::Damaged { reason }),

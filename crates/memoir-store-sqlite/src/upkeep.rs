@@ -18,7 +18,7 @@ use super::{
     error::{SqlResultExt as _, file_error, open_error, store_error},
     files::{SUFFIXES, copy_private, copy_with_log, remove_derived_file, with_suffix},
     open::{APPLICATION_ID, lock_for_opening, open_private_file},
-    salvage::salvage,
+    salvage::{ZEROED_BYTES, salvage},
 };
 
 #[async_trait]
@@ -189,7 +189,9 @@ pub(super) async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<
         }
     }
     remove_derived_file(&temporary);
-    remove_leftovers(path);
+    if result.is_ok() {
+        remove_leftovers(path);
+    }
     result.map_err(|error| file_error(path, &error))
 }
 
@@ -207,10 +209,18 @@ pub(super) async fn repair(path: &Path, aside: &Path) -> Result<Salvage> {
 
 async fn replace_with_salvage(path: &Path, repaired: &Path, aside: &Path) -> Result<Salvage> {
     copy_with_log(path, aside).map_err(|error| file_error(aside, &error))?;
-    if let Err(StoreError::Busy) = close_exclusively(path).await {
-        // What a program is writing may be incomplete in the copy.
-        SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(aside, suffix)));
-        return Err(StoreError::Busy);
+    match close_exclusively(path).await {
+        Err(StoreError::Busy) => {
+            // What a program is writing may be incomplete in the copy.
+            SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(aside, suffix)));
+            return Err(StoreError::Busy);
+        }
+        Ok(()) => {
+            // Another program may have written while the file was copied. Now none has it open, and it has no log.
+            SUFFIXES.iter().for_each(|suffix| remove_derived_file(&with_suffix(aside, suffix)));
+            copy_with_log(path, aside).map_err(|error| file_error(aside, &error))?;
+        }
+        Err(_) => {}
     }
     let report = salvage(aside, repaired).await?;
     if let Some(fault) = verify(repaired).await?.into_iter().next() {
@@ -305,8 +315,8 @@ async fn find_faults(
         .collect())
 }
 
-/// Returns texts that end with a null character, which nobody writes: the page with their end was zeroed. SQLite does
-/// not notice that.
+/// Returns texts that end with many null characters, which no program prints: the page with their end was zeroed. SQLite
+/// does not notice that.
 async fn find_zeroed_texts(connection: &mut SqliteConnection) -> Result<Vec<StoreFault>> {
     let columns: Vec<(String, String)> = sqlx::query_as(
         "SELECT list.name, info.name FROM pragma_table_list AS list, pragma_table_info(list.name) AS info
@@ -319,7 +329,7 @@ async fn find_zeroed_texts(connection: &mut SqliteConnection) -> Result<Vec<Stor
     for (table, column) in columns {
         // The names come from the schema, which only migrations write.
         let count: i64 = sqlx::query_scalar(AssertSqlSafe(format!(
-            "SELECT count(*) FROM \"{table}\" WHERE substr(CAST(\"{column}\" AS BLOB), -1) = x'00'"
+            "SELECT count(*) FROM \"{table}\" WHERE substr(CAST(\"{column}\" AS BLOB), -{ZEROED_BYTES}) = zeroblob({ZEROED_BYTES})"
         )))
         .fetch_one(&mut *connection)
         .await

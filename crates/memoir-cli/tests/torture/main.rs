@@ -44,9 +44,7 @@ fn a_read_only_disk_is_reported() {
     let home = TestHome::new(memoir());
     let provider = ScriptedProvider::always(Reply::text("Noted."));
     home.memoir(["-p", "My boat is called Petrel."]).provider(&provider).succeed();
-    for arguments in
-        [&["-p", "And the cat?"][..], &["search", "boat"], &["memory", "forget", "--exchange", "1", "--yes"]]
-    {
+    for arguments in [&["-p", "And the cat?"][..], &["memory", "forget", "--exchange", "1", "--yes"]] {
         let stderr = BadDisk::read_only().apply(&home, home.memoir(arguments).provider(&provider)).fail(1);
         assert!(stderr.contains("write"), "{arguments:?}: {stderr}");
         assert_eq!(stderr.trim().lines().count(), 1, "{arguments:?}: {stderr}");

@@ -170,6 +170,13 @@ pub async fn restore(
             error => error.into(),
         });
     }
+    // Later backups belong to the replaced memory: their ids stand for something else from now on.
+    let restored = copies::list(home).into_iter().find(|daily| daily.directory == backup.directory);
+    for later in copies::list(home) {
+        if restored.as_ref().is_none_or(|restored| later.day > restored.day) {
+            std::fs::rename(&later.directory, previous.join(format!("backup-{}", later.day)))?;
+        }
+    }
     for name in DIRECTORIES {
         let current = home.data().join(name);
         if current.exists() {

@@ -177,17 +177,17 @@ pub async fn forget(
     match to_selection(target)? {
         Selection::Document(name) => {
             let document = find_document(name, recall.store.as_ref()).await?;
-            let file_deleted = Library { recall }.remove(&document, &posts).await?;
             let copies = copies::forget(home, &CopyDeletion::Document(document.id)).await?;
+            let file_deleted = Library { recall }.remove(&document, &posts).await?;
             let deletion = Deletion::Document { document, file_deleted };
             Ok(ForgetReport { deletion, traces_remain: false, copies })
         }
         Selection::Conversations(records) => {
+            let copies = copies::forget(home, &CopyDeletion::Content(records)).await?;
             let deleted = store.forget(records).await?;
             for post in &deleted.posts {
                 remove_post_file(post, &posts)?;
             }
-            let copies = copies::forget(home, &CopyDeletion::Content(records)).await?;
             let traces_remain = deleted.traces_remain;
             Ok(ForgetReport { deletion: Deletion::Conversations(deleted.into()), traces_remain, copies })
         }

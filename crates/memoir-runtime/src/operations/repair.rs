@@ -25,8 +25,8 @@ pub struct RepairReport {
 ///
 /// # Errors
 ///
-/// Fails if there is no memory, if another process has it open, or if there is no space for a copy. Then nothing has
-/// changed.
+/// Fails if there is no memory, if another process has it open, or if there is no space for a copy. A copy of the memory
+/// that was made before the failure is kept.
 pub async fn repair(home: &Home, zone: &TimeZone) -> Result<RepairReport, Failure> {
     let path = home.database();
     if !path.exists() {
@@ -40,14 +40,13 @@ pub async fn repair(home: &Home, zone: &TimeZone) -> Result<RepairReport, Failur
             let backup = copies::list(home).into_iter().next().map(|backup| backup.directory);
             Ok(RepairReport { salvage, previous, backup })
         }
-        Err(error) => {
+        Err(StoreError::Busy) => {
             if let Err(error) = std::fs::remove_dir_all(&previous) {
                 tracing::debug!(%error, "could not remove the copy after a failed repair");
             }
-            Err(match error {
-                StoreError::Busy => backup::in_use(),
-                error => error.into(),
-            })
+            Err(backup::in_use())
         }
+        // The copy is kept: it may be the only one with the last commits.
+        Err(error) => Err(error.into()),
     }
 }

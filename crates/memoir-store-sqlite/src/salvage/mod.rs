@@ -28,6 +28,7 @@ use crate::{
     open::{open_private_file, run_migrations},
     upkeep::recreate_exchanges,
 };
+pub(super) use nodes::ZEROED_BYTES;
 use nodes::{Node, Row, Tree, Value, parse_node};
 use pages::PageFile;
 use schema::{Shape, read_shapes};

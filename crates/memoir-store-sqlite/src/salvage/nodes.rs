@@ -6,6 +6,9 @@ use std::collections::HashSet;
 
 use super::pages::{FILE_HEADER_BYTES, PageFile};
 
+/// A text with so many null characters at its end is damaged.
+pub(crate) const ZEROED_BYTES: usize = 64;
+
 /// A value of a record.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
@@ -165,8 +168,8 @@ fn split_value(kind: i64, content: &[u8]) -> Option<(Value, &[u8])> {
         1..=6 => Value::Integer(parse_integer(bytes)),
         7 => Value::Real(f64::from_be_bytes(bytes.try_into().ok()?)),
         _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
-        // Nobody ends a text with a null character, so this is the remains of a zeroed page.
-        _ if bytes.ends_with(&[0]) => return None,
+        // No program prints so many null characters, so these are the remains of a zeroed page.
+        _ if bytes.ends_with(&[0; ZEROED_BYTES]) => return None,
         _ => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
     };
     Some((value, rest))
@@ -213,8 +216,8 @@ mod tests {
         let expected = vec![Value::Null, Value::Integer(-2), Value::Integer(1), text, Value::Blob(vec![7])];
         assert_eq!(parse_record(&record), Some(expected));
         assert_eq!(parse_record(&record[..9]), None, "too short");
-        let mut zeroed = record;
-        zeroed[8] = 0;
+        // A text of 64 bytes.
+        let zeroed = [&[3, 0x81, 0x0d][..], &[0; 64]].concat();
         assert_eq!(parse_record(&zeroed), None, "the end of a text is zeroed");
         assert_eq!(parse_record(&[2, 10]), None, "a reserved type");
     }

@@ -66,7 +66,8 @@ impl PageFile {
         self.usable = size;
         let in_file = u32::try_from(file_bytes.div_ceil(size as u64)).unwrap_or(u32::MAX);
         let in_log = self.log.as_ref().filter(|log| log.page_size == size);
-        self.count = in_file.max(in_log.and_then(|log| log.frames.keys().max().copied()).unwrap_or(0));
+        // Pages beyond the size of the last commit are deleted.
+        self.count = in_log.filter(|log| !log.frames.is_empty()).map_or(in_file, |log| log.committed_pages);
     }
 
     /// Returns the share of pages that begin like nodes of a tree, which is low with the wrong page size.
@@ -131,6 +132,8 @@ struct Log {
     page_size: usize,
     /// Offsets of the newest content by page number.
     frames: HashMap<u32, u64>,
+    /// Number of pages of the database as of the last commit.
+    committed_pages: u32,
 }
 
 const LOG_HEADER_BYTES: usize = 32;
@@ -155,7 +158,7 @@ impl Log {
         {
             return None;
         }
-        let (mut frames, mut uncommitted) = (HashMap::new(), Vec::new());
+        let (mut frames, mut uncommitted, mut committed_pages) = (HashMap::new(), Vec::new(), 0);
         let mut frame = vec![0; FRAME_HEADER_BYTES + page_size];
         let mut offset = LOG_HEADER_BYTES as u64;
         while read_at(&mut file, offset, &mut frame).is_ok() {
@@ -168,10 +171,11 @@ impl Log {
             uncommitted.push((word(head, 0), offset + FRAME_HEADER_BYTES as u64));
             if word(head, 4) != 0 {
                 frames.extend(uncommitted.drain(..));
+                committed_pages = word(head, 4);
             }
             offset += frame.len() as u64;
         }
-        Some(Self { file, page_size, frames })
+        Some(Self { file, page_size, frames, committed_pages })
     }
 }
 

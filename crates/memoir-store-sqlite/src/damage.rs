@@ -6,25 +6,25 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use memoir_store::StoreFault;
 
 use super::files::{remove_derived_file, with_suffix};
 
-/// Whether a statement failed because of damage since the last check. A process has one store, so one flag will do; a
-/// second store would be checked without need.
-static IS_SUSPECTED: AtomicBool = AtomicBool::new(false);
+/// Number of statements of this process that failed because of damage. Errors are converted where the store is not
+/// known, so every store checks its database before its next write.
+static FAILURES: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that a statement failed because of damage. The next write checks the database first.
+/// Notes that a statement failed because of damage.
 pub(super) fn suspect() {
-    IS_SUSPECTED.store(true, Ordering::Relaxed);
+    FAILURES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns whether a statement failed because of damage since the last call.
-pub(super) fn take_suspicion() -> bool {
-    IS_SUSPECTED.swap(false, Ordering::Relaxed)
+/// Returns the number of statements that failed because of damage.
+pub(super) fn failures() -> u64 {
+    FAILURES.load(Ordering::Relaxed)
 }
 
 /// The file that describes the damage of a database.

@@ -75,7 +75,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -121,6 +121,8 @@ pub struct SqliteStore {
     chunk_graph_file: Arc<PathBuf>,
     stems: Arc<Stems>,
     damage: Arc<DamageNote>,
+    /// Number of failures because of damage, in this process, after which the database was checked.
+    checked_failures: Arc<AtomicU64>,
     /// Where the database is, if it is a copy for reading.
     _scratch: Option<Arc<Scratch>>,
 }
@@ -128,12 +130,10 @@ pub struct SqliteStore {
 impl SqliteStore {
     /// Returns the connection for writing. Fails if the database is damaged.
     async fn writer(&self) -> Result<&SqlitePool> {
-        if damage::take_suspicion()
-            && let Err(error) = self.check_quickly().await
-        {
-            // Not checked yet.
-            damage::suspect();
-            return Err(error);
+        let failures = damage::failures();
+        if failures != self.checked_failures.load(Ordering::Relaxed) {
+            self.check_quickly().await?;
+            self.checked_failures.store(failures, Ordering::Relaxed);
         }
         match self.damage.read() {
             Some(reason) => Err(StoreError::Damaged { reason }),

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -19,7 +19,7 @@ use sqlx::{
 
 use super::{
     SqliteStore,
-    damage::DamageNote,
+    damage::{self, DamageNote},
     error::{SqlResultExt as _, file_error, open_error},
     files::{Scratch, copy_with_log, with_suffix},
     migrations::{SCHEMA_VERSION, migrator},
@@ -147,6 +147,7 @@ impl SqliteStore {
             chunk_graph_file: Arc::new(path.with_extension("documents.graph")),
             stems: Arc::new(Stems::new()),
             damage: Arc::new(DamageNote::of(path)),
+            checked_failures: Arc::new(AtomicU64::new(damage::failures())),
             _scratch: None,
         }
     }

@@ -315,8 +315,8 @@ async fn find_faults(
         .collect())
 }
 
-/// Returns texts that end with many null characters, which no program prints: the page with their end was zeroed. SQLite
-/// does not notice that.
+/// Returns texts that end with many null characters: the page with their end was zeroed. SQLite does not notice that.
+/// Programs print a few null characters, which are no fault.
 async fn find_zeroed_texts(connection: &mut SqliteConnection) -> Result<Vec<StoreFault>> {
     let columns: Vec<(String, String)> = sqlx::query_as(
         "SELECT list.name, info.name FROM pragma_table_list AS list, pragma_table_info(list.name) AS info

@@ -409,7 +409,7 @@ async fn drop_orphans(connection: &mut SqliteConnection) -> Result<u64> {
                     .rows_affected();
             }
         }
-        // Embeddings refer to several tables, so no foreign key describes it.
+        // Embeddings refer to several tables, so no foreign key covers them.
         for statement in [
             "DELETE FROM embeddings WHERE subject_kind = 'message' AND subject_id NOT IN (SELECT id FROM messages)",
             "DELETE FROM summary_embeddings WHERE subject_kind = 'exchange' AND subject_id NOT IN (SELECT id FROM exchanges WHERE summary IS NOT NULL)",

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::pages::{FILE_HEADER_BYTES, PageFile};
 
-/// A text with so many null characters at its end is damaged.
+/// Number of null characters at the end of a text that mean that the text is damaged.
 pub(crate) const ZEROED_BYTES: usize = 64;
 
 /// A value of a record.
@@ -168,7 +168,7 @@ fn split_value(kind: i64, content: &[u8]) -> Option<(Value, &[u8])> {
         1..=6 => Value::Integer(parse_integer(bytes)),
         7 => Value::Real(f64::from_be_bytes(bytes.try_into().ok()?)),
         _ if kind % 2 == 0 => Value::Blob(bytes.to_vec()),
-        // No program prints so many null characters, so these are the remains of a zeroed page.
+        // Programs print a few null characters; more than that are the remains of a zeroed page.
         _ if bytes.ends_with(&[0; ZEROED_BYTES]) => return None,
         _ => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
     };

@@ -99,6 +99,18 @@ async fn repairing_an_intact_database_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_ends_with_a_null_character_is_no_damage() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let store = open(&path).await;
+    store.append_command("find . -print0\n./a\0./b\0", Timestamp::from_millis(1)).await.unwrap();
+    assert!(store.check().await.unwrap().is_empty());
+    store.close().await;
+    repair(&path).await;
+    assert_eq!(open(&path).await.recent_commands(5).await.unwrap(), ["find . -print0\n./a\0./b\0"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_not_copied_yet_is_salvaged() {
     let directory = TempDir::new().unwrap();
     let (path, crashed) = (directory.path().join("memoir.db"), directory.path().join("crashed.db"));

@@ -105,25 +105,38 @@ async fn back_up_today(
 ) -> Result<(), Failure> {
     let max_bytes = config.backups.max_bytes();
     let bytes = store.size().await?;
-    let directory = home.backups().join(today(zone).to_string());
+    let today = today(zone);
+    let directory = home.backups().join(today.to_string());
     if bytes > max_bytes || directory.exists() {
         return Ok(());
     }
     let request = BackupRequest { directory: Some(directory) };
     back_up(&request, store, home, zone, &mut |_| {}).await?;
-    rotate(home, max_bytes);
+    rotate(home, max_bytes, today);
     Ok(())
 }
 
-/// Deletes backups that are too old, and the oldest ones until the others take up no more than `max_bytes`.
-fn rotate(home: &Home, max_bytes: u64) {
+/// Returns the directories of backups that are being made, or whose process was killed.
+fn partial_backups(home: &Home) -> impl Iterator<Item = PathBuf> + use<> {
+    subdirectories(&home.backups()).filter(|path| path.extension().is_some())
+}
+
+/// Deletes backups that are too old, and the oldest ones until the others take up no more than `max_bytes`. The newest
+/// one is always kept.
+fn rotate(home: &Home, max_bytes: u64, today: Date) {
+    let is_left_over =
+        |path: &PathBuf| path.file_stem().is_some_and(|day| *day != *today.to_string().as_str());
+    for partial in partial_backups(home).filter(is_left_over) {
+        if let Err(error) = fs::remove_dir_all(&partial) {
+            tracing::warn!(%error, directory = %partial.display(), "could not delete an incomplete backup");
+        }
+    }
     let backups = list(home);
     let kept = days_to_keep(backups.iter().map(|backup| backup.day));
     let mut bytes = 0;
     for (index, DailyBackup { day, directory }) in backups.into_iter().enumerate() {
         if kept.contains(&day) {
             bytes += directory_size(&directory);
-            // The newest one is never deleted.
             if index == 0 || bytes <= max_bytes {
                 continue;
             }
@@ -161,9 +174,23 @@ fn directory_size(directory: &Path) -> u64 {
         .sum()
 }
 
-fn subdirectories(directory: &Path) -> impl Iterator<Item = PathBuf> {
+fn subdirectories(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path())
+}
+
+/// Moves the backups that are later than the restored one to `previous`. They belong to the memory that was replaced: the
+/// new one will give their ids to something else.
+pub(crate) fn set_later_aside(home: &Home, restored: &Path, previous: &Path) -> io::Result<()> {
+    let restored = restored.canonicalize()?;
+    let backups = list(home);
+    let is_restored =
+        |backup: &&DailyBackup| backup.directory.canonicalize().is_ok_and(|path| path == restored);
+    let day = backups.iter().find(is_restored).map(|backup| backup.day);
+    for backup in backups.iter().filter(|backup| day.is_none_or(|day| backup.day > day)) {
+        fs::rename(&backup.directory, previous.join(format!("backup-{}", backup.day)))?;
+    }
+    Ok(())
 }
 
 /// What to delete from every copy.
@@ -179,7 +206,7 @@ pub(crate) enum CopyDeletion {
 pub(crate) async fn forget(home: &Home, deletion: &CopyDeletion) -> Result<Vec<PathBuf>, Failure> {
     let mut failure = None;
     // A backup that is being made may contain it. It fails, and the next one is made tomorrow.
-    for partial in subdirectories(&home.backups()).filter(|path| path.extension().is_some()) {
+    for partial in partial_backups(home) {
         failure = failure.or(fs::remove_dir_all(&partial).err());
     }
     for DailyBackup { directory, .. } in list(home) {
@@ -252,6 +279,24 @@ mod tests {
     use jiff::ToSpan as _;
 
     use super::*;
+
+    #[test]
+    fn the_newest_backup_is_kept_whatever_its_size() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_directory(directory.path());
+        for name in ["2026-11-15", "2026-11-16", "2026-11-17", "2026-11-16.part-1", "2026-11-17.part-2"] {
+            fs::create_dir_all(home.backups().join(name)).unwrap();
+            fs::write(home.backups().join(name).join(DATABASE), [0; 100]).unwrap();
+        }
+        let today = "2026-11-17".parse().unwrap();
+        rotate(&home, 250, today);
+        assert_eq!(list(&home).len(), 2);
+        let partial: Vec<PathBuf> = partial_backups(&home).collect();
+        assert_eq!(partial, [home.backups().join("2026-11-17.part-2")], "it may still be in progress");
+        rotate(&home, 50, today);
+        assert_eq!(list(&home)[0].day, today);
+        assert_eq!(list(&home).len(), 1);
+    }
 
     #[test]
     fn seven_days_and_four_weeks_are_kept() {

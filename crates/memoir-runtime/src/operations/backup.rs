@@ -170,13 +170,6 @@ pub async fn restore(
             error => error.into(),
         });
     }
-    // Later backups belong to the replaced memory: their ids stand for something else from now on.
-    let restored = copies::list(home).into_iter().find(|daily| daily.directory == backup.directory);
-    for later in copies::list(home) {
-        if restored.as_ref().is_none_or(|restored| later.day > restored.day) {
-            std::fs::rename(&later.directory, previous.join(format!("backup-{}", later.day)))?;
-        }
-    }
     for name in DIRECTORIES {
         let current = home.data().join(name);
         if current.exists() {
@@ -184,6 +177,7 @@ pub async fn restore(
         }
         copy_directory(&backup.directory.join(name), &current)?;
     }
+    copies::set_later_aside(home, &backup.directory, &previous)?;
     Ok(RestoreReport { previous })
 }
 
@@ -253,6 +247,29 @@ mod tests {
         let store = database::open(&home.database()).await.unwrap();
         assert_eq!(store.setting("rag.limit").await.unwrap().as_deref(), Some("3"));
         store.close().await;
+    }
+
+    #[tokio::test]
+    async fn backups_later_than_the_restored_one_are_set_aside() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_directory(directory.path());
+        let store = database::open(&home.database()).await.unwrap();
+        std::fs::create_dir(home.posts()).unwrap();
+        std::fs::write(home.posts().join("tea.md"), "Tea.").unwrap();
+        create_private_directory(&home.backups()).unwrap();
+        for day in ["2026-11-14", "2026-11-15", "2026-11-16"] {
+            let request = BackupRequest { directory: Some(home.backups().join(day)) };
+            back_up(&request, store.as_ref(), &home, &TimeZone::UTC, &mut |_| {}).await.unwrap();
+        }
+        store.close().await;
+        // Another spelling of the same path.
+        let restored = Some(home.backups().join("../backups/2026-11-15"));
+        let backup = verify(&RestoreRequest { directory: restored }, &home).await.unwrap();
+        let report = restore(&backup, &home, &TimeZone::UTC).await.unwrap();
+        let days: Vec<String> = copies::list(&home).iter().map(|backup| backup.day.to_string()).collect();
+        assert_eq!(days, ["2026-11-15", "2026-11-14"]);
+        assert!(report.previous.join("backup-2026-11-16/memoir.db").is_file());
+        assert_eq!(std::fs::read_to_string(home.posts().join("tea.md")).unwrap(), "Tea.");
     }
 
     #[tokio::test]

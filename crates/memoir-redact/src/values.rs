@@ -27,7 +27,7 @@ static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
            | required | optional | hidden | masked | unset | empty | todo | tbd | foo(?:bar)? | bar | baz | default
            | contrase.a | kennwort | passe | senha | wachtwoord | (?:mot-de-)?passe
            | environ.* | getenv.* | process\.env.* | env\..* | secrets?\..* | vault.* | var\..* | local\..* | data\..*
-           | .*\.\.\..* | .*….* | x+ | \*+ | \.+ | -+ | _+ | \#+ | 0+ | 1234\d* | abc\d* | admin | letmein | swordfish1
+           | .*\.\.\..* | .*….* | x+ | \*+ | \.+ | -+ | _+ | \#+ | 0+ | 1234\d* | abc\d* | admin | letmein | 1password | lastpass | bitwarden | keepass\w*
            | .*[_-](?:here|password|passwd|secret|token|key|pass) | [a-z_]+=[a-z]+ | .*(?:replace|your)[_-]?(?:me|with|this|own|key|token|secret|password).* )$",
     )
     .ok()
@@ -159,7 +159,6 @@ fn is_code(value: &str) -> bool {
     is_call
         || is_setting
         || value.contains("\\{")
-        || value.to_lowercase().contains("password")
         || is_constant
         || value.starts_with("$$")
         || value.contains("::")

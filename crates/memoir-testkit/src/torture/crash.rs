@@ -13,7 +13,7 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::{
-    PromptAndAnswer, PromptsAndAnswers, coverage, history,
+    PromptAndAnswer, PromptsAndAnswers, copies, coverage, history,
     promises::{TURN_PREFIX, acknowledged_exchange, find_lost, find_traces, unique_word},
     random::{pick, seed_step},
 };
@@ -31,10 +31,12 @@ enum CrashAction {
     Import,
     Forget,
     Document,
+    BackUp,
+    Repair,
 }
 
 /// Actions to draw from. Turns are the most frequent, as in normal use.
-const ACTIONS: [CrashAction; 8] = [
+const ACTIONS: [CrashAction; 10] = [
     CrashAction::Turn,
     CrashAction::Turn,
     CrashAction::ToolTurn,
@@ -43,6 +45,8 @@ const ACTIONS: [CrashAction; 8] = [
     CrashAction::Forget,
     CrashAction::Turn,
     CrashAction::Document,
+    CrashAction::BackUp,
+    CrashAction::Repair,
 ];
 
 /// Number of steps between two checks that an acknowledged exchange can be found by search.
@@ -72,6 +76,10 @@ pub struct CrashReport {
     pub documents: usize,
     /// Number of confirmed deletions of exchanges.
     pub forgotten: usize,
+    /// Number of backups that were checked.
+    pub backups: usize,
+    /// Number of confirmed repairs.
+    pub repairs: usize,
 }
 
 impl CrashReport {
@@ -81,7 +89,7 @@ impl CrashReport {
     }
 
     /// Describes an event that occurred too rarely for a meaningful result. In 300 kills, each action is
-    /// killed about 35 times and turns 110 times; about 90 exchanges are acknowledged and 16 deleted.
+    /// killed about 30 times and turns 90 times; about 70 exchanges are acknowledged and 13 deleted.
     pub fn shortfall(&self) -> Option<String> {
         let total = self.total();
         let actions: HashSet<String> = ACTIONS.iter().map(|action| format!("{action:?}")).collect();
@@ -94,17 +102,20 @@ impl CrashReport {
             ("imported histories".into(), self.imported, total / 100),
             ("added documents".into(), self.documents, total / 100),
             ("deleted exchanges".into(), self.forgotten, total / 100),
+            ("backups".into(), self.backups, total / 100),
+            ("repairs".into(), self.repairs, total / 100),
         ]))
     }
 }
 
 impl fmt::Display for CrashReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kills, survived, acknowledged, imported, documents, forgotten } = self;
+        let Self { kills, survived, acknowledged, imported, documents, forgotten, backups, repairs } = self;
         write!(
             f,
             "{} kills ({kills:?}), {survived} completed runs, {acknowledged} acknowledged exchanges, \
-             {imported} imported histories, {documents} added documents, {forgotten} deleted exchanges",
+             {imported} imported histories, {documents} added documents, {forgotten} deleted exchanges, \
+             {backups} backups, {repairs} repairs",
             self.total()
         )
     }
@@ -257,6 +268,11 @@ impl CrashTrial {
                 let id = self.pending_deletion.unwrap_or_default().to_string();
                 self.home.memoir(["memory", "forget", "--exchange", &id, "--yes"])
             }
+            CrashAction::BackUp => {
+                let directory = copies::backup_directory(&self.home, self.step);
+                self.home.memoir(["backup", &directory.to_string_lossy()])
+            }
+            CrashAction::Repair => self.home.memoir(["repair"]),
             CrashAction::Document => {
                 let file = self.home.workspace().join(note_name(self.note()));
                 let text = format!("# Note\n\nAbout {}, at length.\n\n{}", self.word(), "More. ".repeat(300));
@@ -306,6 +322,12 @@ impl CrashTrial {
             }
             CrashAction::Forget => self.record_deletion(stdout),
             CrashAction::Document => self.record_document(stdout),
+            CrashAction::BackUp => stdout.contains("Backed up the memory"),
+            CrashAction::Repair => {
+                let is_confirmed = stdout.contains("Nothing is known to be missing.");
+                self.report.repairs += usize::from(is_confirmed);
+                is_confirmed
+            }
         }
     }
 
@@ -346,7 +368,7 @@ impl CrashTrial {
     }
 
     fn check_erased(&self, words: &[String]) {
-        let traces = find_traces(&self.home.database(), words);
+        let traces = find_traces(&self.home, words);
         assert!(
             traces.is_empty(),
             "{}: traces of deleted exchanges remain: {traces:?}",
@@ -400,6 +422,12 @@ impl CrashTrial {
         assert!(restored.is_empty(), "{step}: deleted exchanges {restored:?} exist again");
         self.check_imports(&inspection, &step);
         self.check_documents(&inspection, &step);
+        if action == CrashAction::BackUp {
+            let directory = copies::backup_directory(&self.home, self.step);
+            let is_complete = copies::check_backup(&directory, &self.acknowledged, &step);
+            self.report.backups += usize::from(is_complete);
+        }
+        copies::remove_old(&self.home);
     }
 
     /// Checks that every exchange of a confirmed import is stored exactly once.
@@ -452,6 +480,7 @@ impl CrashTrial {
         self.home.memoir(["search", "the word for me"]).succeed();
         let words: Vec<String> = self.deleted.values().cloned().collect();
         self.check_erased(&words);
+        copies::interrupt_repairs(&self.home, self.seed);
         self.report
     }
 }
@@ -470,7 +499,7 @@ fn read(pipe: Option<impl Read>) -> String {
 }
 
 /// Waits for a child and returns its status, or `None` if it does not end in time.
-fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
+pub(super) fn wait(child: &mut Child, timeout: Duration) -> Option<ExitStatus> {
     let deadline = Instant::now() + timeout.min(WAIT_TIMEOUT);
     loop {
         let status = child.try_wait().unwrap();

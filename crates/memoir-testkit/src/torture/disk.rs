@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 
 use super::{
-    BadDisk, DiskFault, PromptsAndAnswers, coverage,
+    BadDisk, DiskFault, PromptsAndAnswers, copies, coverage,
     promises::{TURN_PREFIX, acknowledged_exchange, find_lost, find_traces, find_unexported, unique_word},
     random::pick,
 };
@@ -27,11 +27,20 @@ enum DiskAction {
     Work,
     Forget,
     Export,
+    BackUp,
+    Repair,
 }
 
 /// Actions to draw from. Turns are the most frequent, as in normal use.
-const ACTIONS: [DiskAction; 5] =
-    [DiskAction::Turn, DiskAction::Work, DiskAction::Forget, DiskAction::Export, DiskAction::Turn];
+const ACTIONS: [DiskAction; 7] = [
+    DiskAction::Turn,
+    DiskAction::Work,
+    DiskAction::Forget,
+    DiskAction::Export,
+    DiskAction::Turn,
+    DiskAction::BackUp,
+    DiskAction::Repair,
+];
 
 /// The results of a disk test.
 #[derive(Debug, Default)]
@@ -44,6 +53,10 @@ pub struct DiskReport {
     pub forgotten: usize,
     /// Number of exports that were written and checked.
     pub exported: usize,
+    /// Number of backups that were checked.
+    pub backups: usize,
+    /// Number of confirmed repairs.
+    pub repairs: usize,
 }
 
 impl DiskReport {
@@ -60,11 +73,13 @@ impl DiskReport {
             ("acknowledged turns".into(), self.acknowledged, total / 40),
             ("exports".into(), self.exported, total / 100),
             ("deleted exchanges".into(), self.forgotten, total / 200),
+            ("backups".into(), self.backups, total / 200),
+            ("repairs".into(), self.repairs, total / 200),
         ]))
     }
 }
 
-/// Runs turns, background work, deletions and exports on a random disk: one that becomes full, broken, slow
+/// Runs turns, background work, deletions, exports, backups and repairs on a random disk: one that becomes full, broken, slow
 /// or read-only at some point, or one with a limited file size. Checks that failures are reported with an
 /// exit code and a message, that acknowledged data is there, and that nothing is stored in part.
 ///
@@ -97,6 +112,8 @@ struct DiskRunResult {
     chosen_id: i64,
     code: i32,
     stdout: String,
+    /// Where a backup was to be made.
+    backup: PathBuf,
     /// Describes the step for failure messages.
     step: String,
 }
@@ -127,7 +144,8 @@ impl DiskTrial {
         // Remove the previous export, so that it is not mistaken for a new one.
         let _ = std::fs::remove_file(self.export_path());
         let prompt = compose_prompt(number);
-        let run = self.prepare(action, chosen_id, &prompt);
+        let backup = copies::backup_directory(&self.home, number);
+        let run = self.prepare(action, chosen_id, &prompt, &backup);
         let (fault, description, run) = self.apply_fault(run);
         let output = run.output();
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -145,10 +163,11 @@ impl DiskTrial {
             self.report.acknowledged += usize::from(exchange.is_some());
             self.acknowledged.extend(exchange);
         }
-        self.check(&DiskRunResult { action, chosen_id, code, stdout, step });
+        self.check(&DiskRunResult { action, chosen_id, code, stdout, backup, step });
+        copies::remove_old(&self.home);
     }
 
-    fn prepare(&self, action: DiskAction, chosen_id: i64, prompt: &str) -> ProgramRun {
+    fn prepare(&self, action: DiskAction, chosen_id: i64, prompt: &str, backup: &Path) -> ProgramRun {
         let run = match action {
             DiskAction::Turn => self.home.memoir(["-p", prompt, "--output-format", "json"]),
             DiskAction::Work => self.home.memoir(["worker", "run", "--until-idle"]),
@@ -159,6 +178,8 @@ impl DiskTrial {
                 let file = self.export_path().to_string_lossy().into_owned();
                 self.home.memoir(["export", "--format", "jsonl", "-o", &file])
             }
+            DiskAction::BackUp => self.home.memoir(["backup", &backup.to_string_lossy()]),
+            DiskAction::Repair => self.home.memoir(["repair"]),
         };
         run.provider(&self.provider)
     }
@@ -194,6 +215,12 @@ impl DiskTrial {
         match result.action {
             DiskAction::Forget => self.check_deletion(result, &inspection),
             DiskAction::Export => self.check_export(result),
+            DiskAction::BackUp => {
+                let is_complete = copies::check_backup(&result.backup, &self.acknowledged, step);
+                assert!(result.code != 0 || is_complete, "{step}: the backup is missing");
+                self.report.backups += usize::from(is_complete);
+            }
+            DiskAction::Repair => self.report.repairs += usize::from(result.code == 0),
             DiskAction::Turn | DiskAction::Work => {}
         }
         let lost = find_lost(&self.acknowledged, &inspection.exchanges);
@@ -213,7 +240,7 @@ impl DiskTrial {
         self.report.forgotten += usize::from(*code == 0);
         // Otherwise the next run that opens the database on a working disk erases the text.
         if *code == 0 && !stdout.contains("may remain on disk") {
-            let traces = find_traces(&self.home.database(), std::slice::from_ref(&word));
+            let traces = find_traces(&self.home, std::slice::from_ref(&word));
             assert!(
                 traces.is_empty(),
                 "{step}: traces of the deleted exchange remain: {traces:?}; its output: {stdout}"
@@ -238,7 +265,7 @@ impl DiskTrial {
     fn finish(self) -> DiskReport {
         self.home.memoir(["search", "remember all of this"]).succeed();
         let words: Vec<String> = self.deleted.into_values().collect();
-        let traces = find_traces(&self.home.database(), &words);
+        let traces = find_traces(&self.home, &words);
         assert!(traces.is_empty(), "seed {}: traces of deleted exchanges remain: {traces:?}", self.seed);
         self.report
     }

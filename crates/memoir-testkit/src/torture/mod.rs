@@ -4,6 +4,7 @@
 
 #[cfg(target_os = "linux")]
 mod bad_disk;
+mod copies;
 mod coverage;
 mod crash;
 #[cfg(target_os = "linux")]

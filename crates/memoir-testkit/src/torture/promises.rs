@@ -1,11 +1,11 @@
 //! The program's promises: acknowledged exchanges are stored verbatim, and no trace of deleted exchanges remains.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
+
+use super::copies;
+use crate::TestHome;
 
 /// The texts of an exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -69,24 +69,27 @@ pub(super) fn find_unexported(expected: &PromptsAndAnswers, export: &str) -> Res
     Ok(expected.iter().filter(|(_, text)| !is_exported(text)).map(|(id, _)| *id).collect())
 }
 
-/// Searches the files of a database, including its logs, for words. Returns each match with the path of its file.
-pub(super) fn find_traces(database: &Path, words: &[String]) -> Vec<String> {
+/// Searches the files of the memory and of its backups, including their logs, for words. Returns each match with the
+/// path of its file.
+pub(super) fn find_traces(home: &TestHome, words: &[String]) -> Vec<String> {
     let mut matches = Vec::new();
     if words.is_empty() {
         return matches;
     }
-    let name = database.file_name().unwrap().to_string_lossy();
-    for entry in std::fs::read_dir(database.parent().unwrap()).unwrap() {
-        let file = entry.unwrap();
-        if !file.file_name().to_string_lossy().starts_with(&*name) {
-            continue;
-        }
-        let bytes = std::fs::read(file.path()).unwrap();
-        // Replacing invalid bytes leaves adjacent text intact.
-        let text = String::from_utf8_lossy(&bytes);
-        for word in words {
-            if text.contains(word.as_str()) {
-                matches.push(format!("{word} in {}", file.path().display()));
+    let directories = copies::backups(home).chain([home.memoir_home()]);
+    for directory in directories {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let file = entry.unwrap();
+            if !file.file_name().to_string_lossy().starts_with(copies::DATABASE) {
+                continue;
+            }
+            let bytes = std::fs::read(file.path()).unwrap();
+            // Replacing invalid bytes leaves adjacent text intact.
+            let text = String::from_utf8_lossy(&bytes);
+            for word in words {
+                if text.contains(word.as_str()) {
+                    matches.push(format!("{word} in {}", file.path().display()));
+                }
             }
         }
     }

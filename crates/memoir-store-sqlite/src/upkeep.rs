@@ -19,6 +19,7 @@ use super::{
     files::{SUFFIXES, copy_private, copy_with_log, remove_derived_file, with_suffix},
     open::{APPLICATION_ID, lock_for_opening, open_private_file},
     salvage::{ZEROED_BYTES, salvage},
+    wal_guard::WalGuard,
 };
 
 #[async_trait]
@@ -180,14 +181,8 @@ pub(super) async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<
     }
     let temporary = path.with_extension("restoring");
     let result = copy_private(backup, &temporary)
-        .and_then(|()| move_aside(path, aside))
+        .and_then(|()| keep_aside(path, aside))
         .and_then(|()| std::fs::rename(&temporary, path));
-    if result.is_err() && !path.exists() {
-        // Undo the move. The error that matters to the caller is the first one.
-        if let Err(error) = std::fs::rename(aside, path) {
-            tracing::warn!(aside = %aside.display(), %error, "could not move the previous store back");
-        }
-    }
     remove_derived_file(&temporary);
     if result.is_ok() {
         remove_leftovers(path);
@@ -200,14 +195,20 @@ pub(super) async fn restore(backup: &Path, path: &Path, aside: &Path) -> Result<
 pub(super) async fn repair(path: &Path, aside: &Path) -> Result<Salvage> {
     let _lock = lock_for_opening(path).await?;
     let repaired = path.with_extension("repairing");
-    // A repair that was killed leaves its file behind.
-    remove_derived_file(&repaired);
+    let remove = || {
+        for suffix in ["", "-journal"] {
+            remove_derived_file(&with_suffix(&repaired, suffix));
+        }
+    };
+    // A repair that was killed leaves its files behind.
+    remove();
     let result = replace_with_salvage(path, &repaired, aside).await;
-    remove_derived_file(&repaired);
+    remove();
     result
 }
 
 async fn replace_with_salvage(path: &Path, repaired: &Path, aside: &Path) -> Result<Salvage> {
+    WalGuard::recover(path).map_err(|error| file_error(path, &error))?;
     copy_with_log(path, aside).map_err(|error| file_error(aside, &error))?;
     match close_exclusively(path).await {
         Err(StoreError::Busy) => {
@@ -246,6 +247,13 @@ fn remove_leftovers(path: &Path) {
 
 /// Copies the log into the file and removes it. Fails if another process has the database open.
 async fn close_exclusively(path: &Path) -> Result<()> {
+    let guard = WalGuard::link(path).map_err(|error| file_error(path, &error))?;
+    let result = remove_log(path).await;
+    let cleanup = if result.is_ok() { guard.release() } else { guard.restore() };
+    result.and_then(|()| cleanup.map_err(|error| file_error(path, &error)))
+}
+
+async fn remove_log(path: &Path) -> Result<()> {
     let options = SqliteConnectOptions::new().filename(path);
     let mut connection =
         SqliteConnection::connect_with(&options).await.map_err(|error| open_error(path, error))?;
@@ -259,8 +267,13 @@ async fn close_exclusively(path: &Path) -> Result<()> {
     }
 }
 
-/// Moves a database and its log to another path.
-fn move_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
+/// Keeps a database that is about to be replaced, and its log, at another path. There is a database at `path` at any
+/// moment, so that no process creates an empty one.
+fn keep_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
+    if std::fs::hard_link(path, aside).is_err() {
+        // Not every file system has hard links.
+        copy_private(path, aside)?;
+    }
     for suffix in LOG_SUFFIXES {
         // These files exist only if the store was not closed properly.
         match std::fs::rename(with_suffix(path, suffix), with_suffix(aside, suffix)) {
@@ -270,7 +283,7 @@ fn move_aside(path: &Path, aside: &Path) -> std::io::Result<()> {
             _ => {}
         }
     }
-    std::fs::rename(path, aside)
+    Ok(())
 }
 
 /// How much of a database is checked.

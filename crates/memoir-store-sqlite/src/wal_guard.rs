@@ -20,9 +20,7 @@ pub(super) struct WalGuard {
 impl WalGuard {
     /// Links the log of a database, if it has one.
     pub(super) fn link(database: &Path) -> io::Result<Self> {
-        let guard = Self { log: with_suffix(database, "-wal"), link: with_suffix(database, "-wal-kept") };
-        // A process killed while opening leaves its link behind. Replaying a log that was already copied is harmless.
-        guard.restore()?;
+        let guard = Self::recover(database)?;
         match fs::hard_link(&guard.log, &guard.link) {
             Ok(()) => Ok(guard),
             Err(error) => match error.kind() {
@@ -33,6 +31,14 @@ impl WalGuard {
                 _ => Err(error),
             },
         }
+    }
+
+    /// Restores the log from a link that a process killed while opening has left behind. Replaying a log that was
+    /// already copied is harmless, but only before the database is replaced or changed.
+    pub(super) fn recover(database: &Path) -> io::Result<Self> {
+        let guard = Self { log: with_suffix(database, "-wal"), link: with_suffix(database, "-wal-kept") };
+        guard.restore()?;
+        Ok(guard)
     }
 
     /// Restores the log from the link if it was deleted, and removes the link.

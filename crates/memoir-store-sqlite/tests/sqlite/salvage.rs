@@ -111,6 +111,36 @@ async fn a_text_that_ends_with_a_null_character_is_no_damage() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_log_of_a_replaced_database_is_not_applied_to_the_new_one() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("memoir.db");
+    let (log, kept) = (path.with_extension("db-wal"), path.with_extension("db-wal-kept"));
+    let backup = directory.path().join("backup.db");
+    create(&path).await;
+    let store = open(&path).await;
+    store.back_up(&backup).await.unwrap();
+    store.append_command("before", Timestamp::from_millis(1)).await.unwrap();
+    let leftover = fs::read(&log).unwrap();
+    store.close().await;
+    // A process that was killed while it opened the database has left its link to the log.
+    fs::write(&kept, &leftover).unwrap();
+    repair(&path).await;
+    assert!(!kept.exists());
+    let store = open(&path).await;
+    assert_eq!(store.recent_commands(1).await.unwrap(), ["before"]);
+    store.append_command("after", Timestamp::from_millis(2)).await.unwrap();
+    assert!(store.check().await.unwrap().is_empty());
+    store.close().await;
+    fs::write(&kept, &leftover).unwrap();
+    SqliteBackend.restore(&backup, path.as_os_str(), &path.with_extension("aside-2")).await.unwrap();
+    assert!(!kept.exists());
+    let store = open(&path).await;
+    assert_ne!(store.recent_commands(1).await.unwrap(), ["before"]);
+    assert!(store.check().await.unwrap().is_empty());
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_not_copied_yet_is_salvaged() {
     let directory = TempDir::new().unwrap();
     let (path, crashed) = (directory.path().join("memoir.db"), directory.path().join("crashed.db"));

@@ -204,12 +204,12 @@ impl CrashTrial {
         let part = random.u32(..PARTS);
         self.pending_deletion =
             if choice == CrashAction::Forget { self.choose_exchange_to_delete(&mut random) } else { None };
-        // If there is nothing to delete, run a turn instead.
-        let action = if choice == CrashAction::Forget && self.pending_deletion.is_none() {
-            CrashAction::Turn
-        } else {
-            choice
+        let is_possible = match choice {
+            CrashAction::Forget => self.pending_deletion.is_some(),
+            CrashAction::Repair => self.home.database().exists(),
+            _ => true,
         };
+        let action = if is_possible { choice } else { CrashAction::Turn };
         let mut child = self.start(action);
         let started = Instant::now();
         let duration = self.durations.get(&action).copied().unwrap_or(Duration::from_millis(200));

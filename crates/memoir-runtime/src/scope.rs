@@ -1,17 +1,30 @@
 //! Determines the project that a directory belongs to.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 /// Returns the root of the Git repository that contains `directory`, or `directory` itself. A repository that contains
-/// the user's home does not count: tools would otherwise have access to all of it.
+/// the user's home does not count: tools would otherwise have access to all of it. One that belongs to another user
+/// than `directory` and its own user does not count either: anyone can create one in a shared directory.
 pub fn find_project(directory: &Path, user_home: Option<&Path>) -> PathBuf {
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
     let user_home = user_home.and_then(|home| home.canonicalize().ok());
     let is_root = |ancestor: &&Path| {
-        ancestor.join(".git").exists() && !user_home.as_ref().is_some_and(|home| home.starts_with(ancestor))
+        has_own_repository(ancestor, &directory)
+            && !user_home.as_ref().is_some_and(|home| home.starts_with(ancestor))
     };
     let root = directory.ancestors().find(is_root).map(Path::to_owned);
     root.unwrap_or(directory)
+}
+
+/// Returns whether there is a repository in `directory` that belongs to this user, to root or to the owner of `start`.
+fn has_own_repository(directory: &Path, start: &Path) -> bool {
+    let Ok(repository) = directory.join(".git").metadata() else { return false };
+    let owner = repository.uid();
+    [0, rustix::process::geteuid().as_raw()].contains(&owner)
+        || start.metadata().is_ok_and(|start| start.uid() == owner)
 }
 
 /// Returns the scope of conversations in `directory`: the path of its project. A directory that no longer exists is its own

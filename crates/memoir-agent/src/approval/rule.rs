@@ -1,6 +1,6 @@
 //! Permission rules, which always allow or always deny particular calls.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use memoir_redact::redact;
@@ -118,6 +118,14 @@ impl Rule {
                 }
                 (Some(_), _) => false,
             }
+    }
+
+    /// Returns the rule for the real path, if this is a deny rule that names a path through a link.
+    pub(super) fn with_real_path(&self, project: &Path) -> Option<Self> {
+        let name = self.argument.as_deref().filter(|_| self.effect == RuleEffect::Deny)?;
+        let path = project.join(name.trim_end_matches('/'));
+        let real = path.canonicalize().ok().filter(|real| !runs_commands(&self.tool) && *real != path)?;
+        Some(Self { argument: Some(globset::escape(real.to_str()?)), ..self.clone() })
     }
 
     /// Returns the patterns of the paths that the rule denies to a tool.

@@ -177,6 +177,7 @@ impl CallContext<'_> {
         match self.plan(call).await {
             Ok(mut current) if current.plan == *plan => {
                 current.context.sandbox.is_approved = permission.is_from_user;
+                current.context.sandbox.own_directories = state.approvals.policy().protected;
                 Ok(current)
             }
             _ => Err(Refusal::Changed),

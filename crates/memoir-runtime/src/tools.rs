@@ -47,6 +47,7 @@ fn create_sandbox(models: &Models) -> Sandbox {
         variables: Variables::without_keys(environment.variables(), models.config.key_variables()),
         temp_dir: Some(environment.temporary().to_owned()),
         is_approved: false,
+        own_directories: Vec::new(),
     }
 }
 

@@ -11,7 +11,8 @@ use memoir_recall::{Recall, ScopeRule};
 use memoir_store::ToolStore;
 
 use crate::{
-    Access, Sandbox, Search, SubagentRunner, ToolError, Workspace, is_protected, workspace::ResolvedPath,
+    Access, Sandbox, Search, SubagentRunner, ToolError, Workspace, protected::protected_below,
+    workspace::ResolvedPath,
 };
 
 /// Returns whether the user's rules deny a path to a tool.
@@ -65,9 +66,7 @@ impl ToolContext {
         {
             return Err(ToolError::Failed(format!("a rule denies it, because of {}", denied.display())));
         }
-        let is_named_protected =
-            |path: &Path| path.file_name().is_some_and(|name| is_protected(Path::new(name)));
-        Ok(find(&is_named_protected)?.map(Access::Write))
+        Ok(find(&protected_below(self.workspace.project()))?.map(Access::Write))
     }
 
     /// Returns the project to which memory is limited (`rag.scope = "only"`).

@@ -89,6 +89,13 @@ fn describe_output(output: &CommandOutput, seconds: u64, context: &ToolContext) 
     if text.is_empty() {
         text.push_str("The command printed nothing.");
     }
+    for (path, new_name) in &output.renamed {
+        text.push_str(&format!(
+            "\n{} was renamed {}: commands may create it only if the user was asked.",
+            path.display(),
+            new_name.file_name().unwrap_or_default().to_string_lossy()
+        ));
+    }
     let needs_notice = !context.sandbox.confines() && !NOTICE_SHOWN.swap(true, Ordering::Relaxed);
     let notice = needs_notice.then(|| {
         "Commands are not confined here: this kernel has no Landlock. They can write wherever you can."

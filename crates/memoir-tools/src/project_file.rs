@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::geteuid;
 
-use crate::{ToolError, Workspace, protected::is_protected, workspace::ResolvedPath};
+use crate::{ToolError, Workspace, protected::has_protected_name, workspace::ResolvedPath};
 
 /// Why a file of a project is not used.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,8 @@ fn locate(directory: &Path, name: &str) -> Result<ResolvedPath, ProjectFileError
     let depth = |path: &Path| path.components().count();
     let is_beside = depth(&location.real) == depth(workspace.project()) + depth(Path::new(name));
     let (real_name, name) = (location.real.file_name(), Path::new(name).file_name());
-    let has_same_purpose = real_name == name || real_name.is_some_and(|name| is_protected(Path::new(name)));
+    let has_same_purpose =
+        real_name == name || real_name.is_some_and(|name| has_protected_name(Path::new(name)));
     if is_beside && has_same_purpose { Ok(location) } else { Err(ProjectFileError::Link) }
 }
 

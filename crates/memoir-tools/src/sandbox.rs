@@ -20,7 +20,7 @@ use crate::{
     ToolError, Variables, Workspace,
     confine::{CONFINE_ARGUMENT, LANDLOCK, NETWORK, PROTECT, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
-    protected::find_protected,
+    protected::{NameWatch, find_protected},
 };
 
 /// Settings for running commands.
@@ -34,6 +34,8 @@ pub struct Sandbox {
     pub temp_dir: Option<PathBuf>,
     /// Whether the user has approved the command, which may therefore change protected paths.
     pub is_approved: bool,
+    /// Memoir's own directories, which are protected wherever they are.
+    pub own_directories: Vec<PathBuf>,
 }
 
 /// A program to run.
@@ -49,6 +51,8 @@ pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) end: CommandEnd,
+    /// What the command created under a protected name, and the name that it has now.
+    pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
 }
 
 pub(crate) enum CommandEnd {
@@ -85,6 +89,8 @@ impl Sandbox {
             // The helper creates a new session, which includes a process group.
             command.process_group(0);
         }
+        // If this future is dropped, it ends after the processes.
+        let mut names = (!self.is_approved).then(|| NameWatch::start(workspace.directories()));
         let mut processes = ProcessTree::prepare().map_err(failed)?;
         let mut child = spawn_registered(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
         processes.leader = child.id();
@@ -101,14 +107,16 @@ impl Sandbox {
             (stdout, stderr, status)
         })
         .await;
+        let mut finish = || names.as_mut().map(NameWatch::finish).unwrap_or_default();
         match outcome {
             Ok((stdout, stderr, status)) => {
                 let end = status.map_err(failed)?.code().map_or(CommandEnd::Signal, CommandEnd::Code);
-                Ok(CommandOutput { stdout, stderr, end })
+                Ok(CommandOutput { stdout, stderr, end, renamed: finish() })
             }
             Err(_) => {
                 processes.kill_all(Leader::Running);
-                Ok(CommandOutput { stdout: String::new(), stderr: String::new(), end: CommandEnd::TimedOut })
+                let (stdout, stderr) = (String::new(), String::new());
+                Ok(CommandOutput { stdout, stderr, end: CommandEnd::TimedOut, renamed: finish() })
             }
         }
     }
@@ -128,7 +136,8 @@ impl Sandbox {
             command.arg(NETWORK);
         }
         if !self.is_approved {
-            workspace.directories().flat_map(find_protected).for_each(|path| {
+            let own = self.own_directories.iter().filter(|path| path.exists()).cloned();
+            workspace.directories().flat_map(find_protected).chain(own).for_each(|path| {
                 command.arg(PROTECT).arg(path);
             });
         }

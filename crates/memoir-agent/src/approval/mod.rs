@@ -152,7 +152,8 @@ impl ApprovalPolicy {
     pub(crate) fn denied_paths(&self, tool: &str, project: &Path) -> Option<DeniedPaths> {
         let mut patterns = GlobSetBuilder::new();
         let mut is_empty = true;
-        for pattern in self.rules.iter().flat_map(|rule| rule.denied_paths(tool)) {
+        let real_rules = self.rules.iter().filter_map(|rule| rule.with_real_path(project));
+        for pattern in self.rules.iter().cloned().chain(real_rules).flat_map(|rule| rule.denied_paths(tool)) {
             patterns.add(pattern);
             is_empty = false;
         }
@@ -175,9 +176,12 @@ impl ApprovalPolicy {
         };
         // A call without accesses can still match a rule about the tool.
         let accesses = plan.accesses.iter().map(Some).chain(plan.accesses.is_empty().then_some(None));
+        let real_rules: Vec<Rule> =
+            self.rules.iter().filter_map(|rule| rule.with_real_path(project)).collect();
         for access in accesses {
             let path = access.map(relative_path).unwrap_or_default();
-            if let Some(rule) = self.rules.iter().find(|rule| rule.denies(tool, access, &path)) {
+            let mut rules = self.rules.iter().chain(&real_rules);
+            if let Some(rule) = rules.find(|rule| rule.denies(tool, access, &path)) {
                 return Verdict::Denied(format!("the rule `deny {rule}` forbids it"));
             }
         }
@@ -192,7 +196,7 @@ impl ApprovalPolicy {
             return Verdict::Denied("tools cannot change Memoir's own directories".into());
         }
         let needs_question =
-            |access: &Access| matches!(access, Access::Write(path) if is_protected(relative(path, project)));
+            |access: &Access| matches!(access, Access::Write(path) if is_protected(path, project));
         let mut verdict = Verdict::Allowed;
         for access in &plan.accesses {
             match self.mode.judge(access) {

@@ -12,6 +12,9 @@ use crate::{answer_view::terminal_style, question, screen::text_width};
 /// Begins each line of a command or another call.
 const MARK: &str = "| ";
 
+/// Begins the rest of a line that is wider than the terminal.
+const CONTINUATION_MARK: &str = ": ";
+
 pub(super) struct TerminalPrompter;
 
 #[async_trait]
@@ -27,8 +30,13 @@ impl ApprovalPrompter for TerminalPrompter {
         } else {
             // The mark before each line shows that the line does not come from Memoir.
             let width = text_width().saturating_sub(MARK.len());
-            for line in memoir_markdown::wrap_prose(&preview, width).lines() {
-                anstream::println!("{MARK}{line}");
+            for line in preview.lines() {
+                let wrapped = memoir_markdown::wrap_prose(line, width);
+                let marks = std::iter::once(MARK).chain(std::iter::repeat(CONTINUATION_MARK));
+                let parts = wrapped.lines().chain(wrapped.is_empty().then_some(""));
+                for (mark, part) in marks.zip(parts) {
+                    anstream::println!("{mark}{part}");
+                }
             }
         }
         let always_option = request.always_rule.as_ref().map(|rule| {

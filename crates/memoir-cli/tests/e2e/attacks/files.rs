@@ -248,6 +248,50 @@ fn files_of_another_user_above_the_project_are_not_used() {
 }
 
 #[test]
+fn a_repository_of_another_user_above_the_project_does_not_make_it_the_workspace() {
+    if !rustix::process::geteuid().is_root() {
+        // Only root can give files to another user.
+        return;
+    }
+    let home = home();
+    let shared = home.workspace().join("shared");
+    fs::create_dir_all(shared.join("mine")).unwrap();
+    fs::create_dir(shared.join(".git")).unwrap();
+    fs::write(shared.join("diary"), "my secret").unwrap();
+    let read = || {
+        let call = Reply::tool_call("c1", "file_read", &json!({"path": shared.join("diary")}));
+        let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
+        home.memoir(["-p", "read"]).provider(&provider).current_dir(shared.join("mine")).succeed();
+        provider.requests()[1].messages().last().unwrap().1.clone()
+    };
+    assert!(read().contains("my secret"), "a repository of the user is the workspace");
+    chown(shared.join(".git"), Some(12_345), Some(12_345)).unwrap();
+    let result = read();
+    assert!(!result.contains("my secret"), "{result}");
+}
+
+#[test]
+fn a_denied_link_denies_what_it_leads_to() {
+    let home = home();
+    let work = home.workspace();
+    fs::create_dir(work.join("real")).unwrap();
+    fs::write(work.join("real/pin"), "7731").unwrap();
+    symlink("real", work.join("secrets")).unwrap();
+    home.write_config("[approval]\ndeny = [\"*(secrets)\"]\n");
+    let attempts = [
+        ("file_read", json!({"path": "real/pin"})),
+        ("file_read", json!({"path": "secrets/pin"})),
+        ("file_grep", json!({"pattern": "77"})),
+        ("file_tree", json!({})),
+        ("file_copy", json!({"from": "real/pin", "to": "copy"})),
+    ];
+    for (attempt, result) in attempts.iter().zip(calls(&home, "full", &attempts)) {
+        assert!(!result.contains("7731") && !result.contains("pin\n"), "{attempt:?}: {result}");
+    }
+    assert!(!work.join("copy").exists());
+}
+
+#[test]
 fn instructions_that_link_to_a_secret_and_the_environment_are_not_read() {
     let home = home();
     let work = home.workspace();

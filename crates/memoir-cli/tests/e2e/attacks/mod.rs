@@ -7,3 +7,4 @@ mod later;
 mod memory;
 mod network;
 mod trust;
+mod variants;

@@ -22,8 +22,7 @@ const FRONT_ENDS: [&str; 4] = ["memoir-cli", "memoir-testkit", "memoir-fuzz", "x
 const WITHOUT_HTTP: [&str; 2] = ["memoir-recall", "memoir-embed"];
 
 /// HTTP clients and the libraries they are built on.
-const HTTP_CRATES: [&str; 8] =
-    ["genai", "reqwest", "hyper", "ureq", "curl", "rustls", "native-tls", "openssl"];
+const HTTP_CRATES: [&str; 7] = ["reqwest", "hyper", "ureq", "curl", "rustls", "native-tls", "openssl"];
 
 /// A crate of this workspace.
 struct Package {

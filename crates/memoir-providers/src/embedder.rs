@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use genai::embed::EmbedOptions;
 use memoir_core::{Usage, Usd, count_tokens};
 use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, EmbeddingInfo, ModelError, ModelName, Provider};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
-use crate::{
-    Endpoint,
-    remote::{ErrorClassifier, convert_usage, create_genai_client, create_target},
-};
+use crate::{Endpoint, connection::Connection, dialect};
 
 /// Maximum number of texts in one call.
 const BATCH: usize = 100;
@@ -18,14 +16,17 @@ const BATCH: usize = 100;
 /// A call that takes longer than this is abandoned.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Maximum size of a response. A hundred vectors of 4096 numbers take up a tenth of it.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
+
 /// An embedding model of OpenAI, Google, or any server that implements OpenAI's API.
 pub struct RemoteEmbedder {
     name: String,
     provider: Provider,
     info: Option<EmbeddingInfo>,
-    client: genai::Client,
-    target: genai::ServiceTarget,
-    errors: ErrorClassifier,
+    /// The model's name at the provider.
+    model: String,
+    connection: Connection,
 }
 
 impl RemoteEmbedder {
@@ -43,34 +44,34 @@ impl RemoteEmbedder {
             name: name.to_string(),
             provider: name.provider,
             info,
-            client: create_genai_client()?,
-            target: create_target(name, endpoint),
-            errors: ErrorClassifier::new(endpoint, CALL_TIMEOUT),
+            model: name.model.clone(),
+            connection: Connection::new(endpoint)?,
         })
     }
 
     async fn embed_batch(&self, texts: &[String], task: EmbedTask) -> Result<EmbeddedTexts, ModelError> {
-        let mut options = EmbedOptions::new().with_capture_usage(true);
-        if self.provider == Provider::Google {
-            options = options.with_embedding_type(match task {
-                EmbedTask::Query => "RETRIEVAL_QUERY",
-                EmbedTask::Document => "RETRIEVAL_DOCUMENT",
-            });
-        }
-        let call = self.client.embed_batch(self.target.clone(), texts.to_vec(), Some(&options));
-        let response = tokio::time::timeout(CALL_TIMEOUT, call)
-            .await
-            .map_err(|_| ModelError::IdleTimeout { after: CALL_TIMEOUT })?
-            .map_err(|error| self.errors.classify(&error))?;
-        let mut usage = convert_usage(&response.usage);
-        if usage.input_tokens == 0 {
+        let (path, body) = match self.provider {
+            Provider::Google => self.google_request(texts, task),
+            _ => ("embeddings".to_owned(), json!({"model": self.model, "input": texts})),
+        };
+        let headers = dialect::of(self.provider).key_headers(&self.connection.secret);
+        let response =
+            self.connection.post_for_json(&path, &headers, &body, CALL_TIMEOUT, MAX_RESPONSE_BYTES).await?;
+        let input_tokens = match response["usage"]["prompt_tokens"].as_u64() {
+            Some(tokens) if tokens > 0 => tokens,
             // Google does not report usage. An estimate is closer to the bill than zero.
-            usage.input_tokens = texts.iter().map(|text| count_tokens(text) as u64).sum();
-        }
-        let mut embeddings = response.embeddings;
-        embeddings.sort_by_key(genai::embed::Embedding::index);
-        let vectors: Vec<Vec<f32>> =
-            embeddings.into_iter().map(|embedding| normalize(embedding.into_vector())).collect();
+            _ => texts.iter().map(|text| count_tokens(text) as u64).sum(),
+        };
+        let mut embeddings: Vec<&Value> = match self.provider {
+            Provider::Google => response["embeddings"].as_array().into_iter().flatten().collect(),
+            _ => response["data"].as_array().into_iter().flatten().collect(),
+        };
+        embeddings.sort_by_key(|embedding| embedding["index"].as_u64());
+        let field = if self.provider == Provider::Google { "values" } else { "embedding" };
+        let vectors: Vec<Vec<f32>> = embeddings
+            .into_iter()
+            .map(|embedding| Vec::<f32>::deserialize(&embedding[field]).map(normalize).unwrap_or_default())
+            .collect();
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.len() != texts.len() || length == 0 || vectors.iter().any(|vector| vector.len() != length)
         {
@@ -78,7 +79,19 @@ impl RemoteEmbedder {
                 format!("{} vectors for {} texts, or vectors of unequal length", vectors.len(), texts.len());
             return Err(ModelError::InvalidResponse(reason));
         }
-        Ok(EmbeddedTexts { vectors, usage })
+        Ok(EmbeddedTexts { vectors, usage: Usage { input_tokens, ..Usage::default() } })
+    }
+
+    fn google_request(&self, texts: &[String], task: EmbedTask) -> (String, Value) {
+        let task = match task {
+            EmbedTask::Query => "RETRIEVAL_QUERY",
+            EmbedTask::Document => "RETRIEVAL_DOCUMENT",
+        };
+        let model = format!("models/{}", self.model);
+        let request =
+            |text: &String| json!({"model": model, "content": {"parts": [{"text": text}]}, "taskType": task});
+        let requests: Vec<Value> = texts.iter().map(request).collect();
+        (format!("{model}:batchEmbedContents"), json!({"requests": requests}))
     }
 }
 

@@ -1,16 +1,20 @@
 //! Clients for models on a server.
 //!
-//! [`RemoteModel`] and [`RemoteEmbedder`] call the providers' HTTP APIs through the genai crate. [`OllamaModel`] has
-//! its own client because genai supports only part of Ollama's API. [`RetryingModel`] retries calls of any chat model
-//! after transient failures. No type of genai or of the HTTP client is visible outside this crate. Keys and addresses
-//! are passed in: this crate never reads the environment.
+//! [`RemoteModel`], [`OllamaModel`] and [`RemoteEmbedder`] call the providers' HTTP APIs, each of which is a file in
+//! `dialect/`. [`RetryingModel`] retries calls of any chat model after transient failures. No type of the HTTP client is
+//! visible outside this crate. Keys and addresses are passed in: this crate never reads the environment.
 
+mod connection;
+mod dialect;
 mod embedder;
 mod endpoint;
+mod failure;
+mod frames;
 mod http;
 mod local;
 mod ollama;
 mod remote;
+mod reply;
 mod retry;
 mod secret;
 mod status;

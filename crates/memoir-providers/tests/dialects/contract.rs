@@ -161,9 +161,8 @@ async fn thinking_is_sent_back_with_its_signature() {
 #[tokio::test]
 async fn usage_is_uniform_and_costs_are_exact() {
     for (each, cache_write, reasoning, nanos) in [
-        // Uncached, cache-read, cache-written and output tokens, each at its own price. genai does not read
-        // Anthropic's reasoning tokens from a stream; they are part of the output tokens.
-        ("anthropic/claude-sonnet-4-5", 100, 0, 500 * 3000 + 400 * 300 + 100 * 3750 + 200 * 15_000),
+        // Uncached, cache-read, cache-written and output tokens, each at its own price.
+        ("anthropic/claude-sonnet-4-5", 100, 50, 500 * 3000 + 400 * 300 + 100 * 3750 + 200 * 15_000),
         ("google/gemini-2.5-pro", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
         ("openai/gpt-5", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
         ("xai/grok-3", 0, 0, 600 * 3000 + 400 * 750 + 200 * 15_000),

@@ -6,6 +6,7 @@ use futures::StreamExt as _;
 use memoir_models::{ChatEvent, ChatModel, ModelError};
 use memoir_providers::{CallOptions, RetryPolicy, RetryingModel};
 use memoir_testkit::{Reply, ScriptedProvider, WAIT_TIMEOUT};
+use serde_json::json;
 
 use crate::{KEY, MODELS, call, model, model_at, request};
 
@@ -77,16 +78,57 @@ async fn the_servers_retry_after_is_honored() {
     }
 }
 
+/// The reply of each API to a request that is not streamed.
+fn whole_reply(each: &str) -> serde_json::Value {
+    match each.split('/').next() {
+        Some("anthropic") => json!({
+            "type": "message", "content": [{"type": "text", "text": "not streamed"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+        }),
+        Some("google") => json!([{
+            "candidates": [{"content": {"parts": [{"text": "not streamed"}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3},
+        }]),
+        Some("ollama") => json!({
+            "message": {"content": "not streamed"}, "done": true, "prompt_eval_count": 7, "eval_count": 3,
+        }),
+        _ => json!({
+            "choices": [{"message": {"content": "not streamed"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+        }),
+    }
+}
+
 #[tokio::test]
-async fn a_body_that_is_not_a_stream_is_not_retried() {
-    for each in MODELS.iter().filter(|each| !each.starts_with("ollama")) {
-        let provider = ScriptedProvider::start([
-            Reply::status_with_body(200, "{\"choices\":[{\"message\":{\"content\":\"not streamed\"}}]}"),
-            Reply::text("not requested"),
-        ]);
-        let error =
-            call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
-        assert!(matches!(error, ModelError::InvalidResponse(_)), "{each}: {error:?}");
+async fn a_reply_that_is_not_streamed_is_accepted() {
+    for each in MODELS {
+        let provider =
+            ScriptedProvider::start([Reply::status_with_body(200, &whole_reply(each).to_string())]);
+        let outcome = call(&*model(each, &provider), request("Hi")).await.unwrap();
+        assert_eq!(outcome.text, "not streamed", "{each}");
+        assert_eq!((outcome.usage.input_tokens, outcome.usage.output_tokens), (7, 3), "{each}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_another_kind_is_not_retried() {
+    for each in MODELS {
+        for body in ["{\"greeting\":\"hello\"}", "<html>Welcome</html>", "42"] {
+            let provider =
+                ScriptedProvider::start([Reply::status_with_body(200, body), Reply::text("not requested")]);
+            let error =
+                call(&retrying(each, &provider, Duration::from_millis(1)), request("Hi")).await.unwrap_err();
+            assert!(matches!(error, ModelError::InvalidResponse(_)), "{each} {body}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_endless_line_is_an_error() {
+    for each in MODELS {
+        let provider = ScriptedProvider::start([Reply::text("").and_garbage(&"x".repeat(20 << 20))]);
+        let error = call(&*model(each, &provider), request("Hi")).await.unwrap_err();
+        assert_eq!(error, ModelError::InvalidResponse("it is too large".into()), "{each}");
     }
 }
 

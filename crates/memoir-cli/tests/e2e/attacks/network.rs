@@ -82,6 +82,31 @@ fn an_endless_search_reply_is_cut_off() {
 }
 
 #[test]
+fn an_endless_line_of_a_model_is_cut_off() {
+    const LETTERS: &[u8] = &[b'x'; 65536];
+    let reply = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\ndata: ";
+    let (address, server) = serve(reply.to_owned(), LETTERS);
+    let home = home();
+    let run = home.memoir(["-p", "hello", "--model", "openai/gpt-5-mini"]).env("OPENAI_API_KEY", "any");
+    let stderr = run.env("OPENAI_BASE_URL", format!("http://{address}/v1")).fail(1);
+    assert!(stderr.contains("invalid response: it is too large"), "{stderr}");
+    let sent = server.join().unwrap();
+    assert!(sent < 60_000_000, "{sent} bytes were sent");
+}
+
+#[test]
+fn endless_arguments_of_a_call_are_cut_off() {
+    let home = home();
+    let part =
+        json!({"index": 0, "id": "c1", "function": {"name": "file_read", "arguments": "x".repeat(100_000)}});
+    let frame = format!("data: {}\n\n", json!({"choices": [{"delta": {"tool_calls": [part]}}]}));
+    let call = Reply::text("").and_garbage(&frame.repeat(50));
+    let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
+    let stderr = home.memoir(["-p", "hello"]).provider(&provider).fail(1);
+    assert!(stderr.contains("the arguments of a tool call are too long"), "{stderr}");
+}
+
+#[test]
 fn an_endless_answer_is_cut_off() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text(&"word ".repeat(2_000_000)).in_chunks_of(50_000)]);

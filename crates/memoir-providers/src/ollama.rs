@@ -4,23 +4,26 @@
 //! default is silently truncated. Here the size is set to fit the request, up to the model's maximum. A request beyond
 //! that is an error.
 
-mod wire;
-
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
 };
 
 use async_trait::async_trait;
-use futures::StreamExt as _;
 use memoir_core::{Usage, Usd, count_tokens};
-use memoir_models::{
-    ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName,
-};
-use serde_json::{Value, json};
-use tokio::{sync::OnceCell, time::timeout};
+use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName};
+use serde_json::json;
+use tokio::sync::OnceCell;
 
-use crate::{CallOptions, Endpoint, Reasoning, http, secret::Secret, status::error_from_status};
+use crate::{
+    CallOptions, Endpoint,
+    connection::Connection,
+    dialect::{Dialect as _, Ollama, RequestOptions, bearer},
+    reply::read_reply,
+};
+
+/// Maximum size of the description of a model.
+const MAX_DESCRIPTION_BYTES: usize = 16 << 20;
 
 /// Tokens reserved for the answer.
 const REPLY_TOKENS: u64 = 4096;
@@ -34,7 +37,7 @@ const MIN_CONTEXT: u64 = 8192;
 /// A model on an Ollama server.
 pub struct OllamaModel {
     name: String,
-    server: Arc<Server>,
+    server: Server,
     options: CallOptions,
     /// The catalog entry, which overrides the server's report.
     info: Option<ModelInfo>,
@@ -53,11 +56,8 @@ struct Capabilities {
 
 struct Server {
     model: String,
-    url: String,
-    display_url: String,
-    secret: Secret,
+    connection: Connection,
     is_free: bool,
-    client: reqwest::Client,
 }
 
 impl OllamaModel {
@@ -74,15 +74,12 @@ impl OllamaModel {
     ) -> Result<Self, ModelError> {
         Ok(Self {
             name: name.to_string(),
-            server: Arc::new(Server {
+            server: Server {
                 model: name.model.clone(),
-                url: endpoint.url.clone(),
-                display_url: endpoint.display_url.clone(),
-                secret: endpoint.secret.clone(),
+                connection: Connection::new(endpoint)?,
                 // A server that requires a key may charge for calls.
                 is_free: endpoint.is_loopback() || endpoint.secret.expose().is_empty(),
-                client: http::client()?,
-            }),
+            },
             options,
             info,
             capabilities: OnceCell::new(),
@@ -91,7 +88,8 @@ impl OllamaModel {
     }
 
     async fn capabilities(&self) -> Result<Capabilities, ModelError> {
-        let reported = *self.capabilities.get_or_try_init(|| self.server.capabilities()).await?;
+        let query = || self.server.capabilities(self.options.idle_timeout);
+        let reported = *self.capabilities.get_or_try_init(query).await?;
         let info = self.info.as_ref();
         Ok(Capabilities {
             context: info.and_then(|info| info.context).or(reported.context),
@@ -124,71 +122,26 @@ impl ChatModel for OllamaModel {
 
     async fn stream(&self, mut request: ChatRequest) -> Result<ChatStream, ModelError> {
         let idle = self.options.idle_timeout;
-        let timed_out = |_| ModelError::IdleTimeout { after: idle };
-        let capabilities = timeout(idle, self.capabilities()).await.map_err(timed_out)??;
+        let capabilities = self.capabilities().await?;
         if capabilities.tools == Some(false) {
             request.tools.clear();
         }
         let context_size = self.choose_context_size(&request, capabilities.context)?;
-        let mut body = json!({
-            "model": self.server.model,
-            "messages": wire::messages(&request),
-            "stream": true,
-            "options": {"num_ctx": context_size},
-        });
-        if !request.tools.is_empty() {
-            body["tools"] = wire::tools(&request.tools);
-        }
-        if let Some(reasoning) = self.options.reasoning {
-            body["think"] = json!(match reasoning {
-                Reasoning::Low => "low",
-                Reasoning::Medium => "medium",
-                Reasoning::High => "high",
-            });
-        }
-        let response = timeout(idle, self.server.post("api/chat", &body)).await.map_err(timed_out)??;
-        let server = Arc::clone(&self.server);
-        Ok(async_stream::stream! {
-            let mut bytes = response.bytes_stream();
-            let mut lines = wire::LineBuffer::default();
-            let mut reply = wire::ReplyReader::default();
-            loop {
-                match timeout(idle, bytes.next()).await {
-                    Err(_) => {
-                        yield Err(ModelError::IdleTimeout { after: idle });
-                        return;
-                    }
-                    Ok(None) => {
-                        yield Err(ModelError::Truncated);
-                        return;
-                    }
-                    Ok(Some(Err(error))) => {
-                        yield Err(http::transport_error(&error, &server.display_url));
-                        return;
-                    }
-                    Ok(Some(Ok(chunk))) => lines.push(&chunk),
-                }
-                while let Some(line) = lines.next_line() {
-                    for event in reply.read(&line, &server.secret) {
-                        let is_last = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
-                        yield event;
-                        if is_last {
-                            return;
-                        }
-                    }
-                }
-            }
-        }
-        .boxed())
+        let dialect = Ollama { context_size };
+        let options = RequestOptions {
+            model: &self.server.model,
+            reasoning: self.options.reasoning,
+            max_output_tokens: request.max_output_tokens,
+        };
+        let call = dialect.call(&request, &options);
+        let (connection, headers) = (&self.server.connection, self.server.headers());
+        let response = connection.post(&call.path, &headers, &call.body, idle).await?;
+        Ok(read_reply(response, &dialect, connection.clone(), idle))
     }
 
     async fn limits(&self) -> ModelLimits {
         let catalog_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
-        let capabilities = match timeout(self.options.idle_timeout, self.capabilities()).await {
-            Ok(capabilities) => capabilities,
-            Err(_) => Err(ModelError::IdleTimeout { after: self.options.idle_timeout }),
-        };
-        match capabilities {
+        match self.capabilities().await {
             Ok(Capabilities { context, tools }) => ModelLimits { context, tools, ..catalog_limits },
             Err(error) => {
                 // Limits are optional, and the next call will fail with the same error.
@@ -208,31 +161,16 @@ impl ChatModel for OllamaModel {
 }
 
 impl Server {
-    async fn post(&self, path: &str, body: &Value) -> Result<reqwest::Response, ModelError> {
-        let mut request = self.client.post(format!("{}{path}", self.url)).json(body);
-        if !self.secret.expose().is_empty() {
-            request = request.bearer_auth(self.secret.expose());
-        }
-        let response =
-            request.send().await.map_err(|error| http::transport_error(&error, &self.display_url))?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let (status, wait) = (response.status().as_u16(), http::retry_after(response.headers()));
-        let body = response.text().await.unwrap_or_else(|error| {
-            // The status alone is enough to classify the failure.
-            tracing::debug!(status, error = %error.without_url(), "could not read the body of a failed response");
-            String::new()
-        });
-        Err(error_from_status(status, &self.secret.redact(&body), wait))
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        bearer(&self.connection.secret)
     }
 
-    async fn capabilities(&self) -> Result<Capabilities, ModelError> {
-        let response = self.post("api/show", &json!({"model": self.model})).await?;
-        let description: Value = response.json().await.map_err(|error| match error.is_decode() {
-            true => ModelError::InvalidResponse("the description of the model is not JSON".into()),
-            false => http::transport_error(&error, &self.display_url),
-        })?;
+    async fn capabilities(&self, time_limit: Duration) -> Result<Capabilities, ModelError> {
+        let body = json!({"model": self.model});
+        let description = self
+            .connection
+            .post_for_json("api/show", &self.headers(), &body, time_limit, MAX_DESCRIPTION_BYTES)
+            .await?;
         let fields = description["model_info"].as_object().into_iter().flatten();
         let context =
             fields.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
@@ -244,7 +182,8 @@ impl Server {
 
 /// Estimates the tokens in a request, with a margin because the model's tokenizer differs from ours.
 fn estimate_tokens(request: &ChatRequest) -> u64 {
-    let body = wire::messages(request).to_string() + &wire::tools(&request.tools).to_string();
-    let tokens = count_tokens(&body) as u64;
+    let options = RequestOptions { model: "", reasoning: None, max_output_tokens: None };
+    let body = Ollama { context_size: 0 }.call(request, &options).body;
+    let tokens = count_tokens(&body.to_string()) as u64;
     tokens + tokens / 8
 }

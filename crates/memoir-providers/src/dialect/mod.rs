@@ -1,0 +1,184 @@
+//! The APIs of the providers. Each converts a request to its JSON, and the messages of a reply to events.
+//!
+//! To add one, write a file with a [`Dialect`] and name it in [`of`].
+
+mod anthropic;
+mod gemini;
+mod ollama;
+mod openai;
+
+use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_models::{ChatEvent, ChatMessage, ChatRequest, Finish, ModelError, Provider, Replay, StopReason};
+pub(crate) use ollama::Ollama;
+use serde_json::{Value, json};
+
+use crate::{Reasoning, secret::Secret};
+
+/// The API of a provider.
+pub(crate) trait Dialect: Send + Sync {
+    /// Returns the call for a request.
+    fn call(&self, request: &ChatRequest, options: &RequestOptions<'_>) -> Call;
+
+    /// Returns the headers that carry the key.
+    fn key_headers(&self, secret: &Secret) -> Vec<(&'static str, String)>;
+
+    /// Returns how the messages of a reply are separated.
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    /// Returns a reader for one reply.
+    fn reader(&self) -> Box<dyn ReplyReader>;
+}
+
+/// What a request depends on, besides its content.
+pub(crate) struct RequestOptions<'a> {
+    /// The model's name at the provider.
+    pub(crate) model: &'a str,
+    pub(crate) reasoning: Option<Reasoning>,
+    /// Maximum number of output tokens, if it is known.
+    pub(crate) max_output_tokens: Option<u64>,
+}
+
+/// A call of a provider's API.
+pub(crate) struct Call {
+    /// The path below the base URL.
+    pub(crate) path: String,
+    pub(crate) body: Value,
+}
+
+/// How the messages of a reply are separated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events.
+    Events,
+    /// One JSON value per line.
+    Lines,
+}
+
+/// Converts the messages of one reply to events.
+pub(crate) trait ReplyReader: Send {
+    /// Reads a message of the stream, or a whole reply that was not streamed.
+    fn read(&mut self, message: &Value) -> Result<Read, ModelError>;
+
+    /// Returns the last events, after the provider's end marker or at the end of the data.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`ModelError::Truncated`] if the reply is incomplete.
+    fn finish(&mut self, end: EndOfReply) -> Vec<Result<ChatEvent, ModelError>>;
+}
+
+/// The content of one message.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) events: Vec<ChatEvent>,
+    /// Whether this was the last message.
+    pub(crate) is_last: bool,
+}
+
+/// How a reply has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndOfReply {
+    /// With the provider's end marker.
+    Marked,
+    /// The connection was closed.
+    Closed,
+}
+
+/// Returns the API of a provider that has no client of its own.
+pub(crate) fn of(provider: Provider) -> Box<dyn Dialect> {
+    match provider {
+        Provider::Anthropic => Box::new(anthropic::Anthropic),
+        Provider::Google => Box::new(gemini::Gemini),
+        Provider::OpenAi
+        | Provider::Xai
+        | Provider::OpenAiCompatible
+        | Provider::Ollama
+        | Provider::Memoir => Box::new(openai::OpenAi { provider }),
+    }
+}
+
+/// Returns the header with which most servers expect the key, if there is one.
+pub(crate) fn bearer(secret: &Secret) -> Vec<(&'static str, String)> {
+    match secret.expose() {
+        "" => Vec::new(),
+        key => vec![("authorization", format!("Bearer {key}"))],
+    }
+}
+
+/// Describes tools as OpenAI's API and those derived from it do.
+fn function_tools(specs: &[ToolSpec]) -> Value {
+    let function = |spec: &ToolSpec| json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
+    specs.iter().map(|spec| json!({"type": "function", "function": function(spec)})).collect()
+}
+
+/// Maximum number of tokens that a server can report, so that sums cannot overflow.
+const MAX_TOKENS: u64 = 1 << 40;
+
+/// A number of tokens.
+fn tokens(value: &Value) -> Option<u64> {
+    value.as_u64().map(|count| count.min(MAX_TOKENS))
+}
+
+/// A text that is not empty.
+fn text_of(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// Maximum size of the arguments of all calls in a reply.
+const MAX_ARGUMENT_BYTES: usize = 4 << 20;
+
+/// Adds a part of a call's arguments.
+///
+/// # Errors
+///
+/// Fails if they become too long.
+fn add_arguments(arguments: &mut String, part: &str) -> Result<(), ModelError> {
+    arguments.push_str(part);
+    match arguments.len() <= MAX_ARGUMENT_BYTES {
+        true => Ok(()),
+        false => Err(ModelError::InvalidResponse("the arguments of a tool call are too long".into())),
+    }
+}
+
+/// Parses the arguments of a call. Text that is not JSON stays text, and the tool reports what is wrong with it.
+fn parse_arguments(text: &str) -> Value {
+    match text.trim() {
+        "" => json!({}),
+        text => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
+    }
+}
+
+/// Returns the arguments of a call as they are sent back. Some providers reject any but an object, even in the history.
+fn valid_arguments(call: &ToolCall) -> Value {
+    if call.arguments.is_object() { call.arguments.clone() } else { json!({}) }
+}
+
+/// Saves what a provider expects back. Another provider ignores it, and sends the text and the tool calls.
+fn save_replay(dialect: &str, content: Value) -> Replay {
+    Replay::new(json!({dialect: content}))
+}
+
+/// Returns what [`save_replay`] has saved in a message for this provider.
+fn read_replay(dialect: &str, message: &ChatMessage) -> Option<Value> {
+    let ChatMessage::Assistant { replay: Some(replay), .. } = message else { return None };
+    replay.clone().into_content().get(dialect).cloned()
+}
+
+/// Returns the last events of a reply.
+fn end(
+    calls: Vec<ToolCall>,
+    usage: Option<Usage>,
+    reason: Option<Result<StopReason, ModelError>>,
+    replay: Option<Replay>,
+) -> Vec<Result<ChatEvent, ModelError>> {
+    let usage = usage.map(|usage| Ok(ChatEvent::Usage(usage)));
+    let calls = calls.into_iter().map(|call| Ok(ChatEvent::ToolCall(call)));
+    let (calls, last) = match reason {
+        Some(Ok(reason)) => (Some(calls), Ok(ChatEvent::End(Finish { reason, replay }))),
+        Some(Err(error)) => (None, Err(error)),
+        None => (None, Err(ModelError::Truncated)),
+    };
+    calls.into_iter().flatten().chain(usage).chain([last]).collect()
+}

@@ -1,0 +1,195 @@
+//! OpenAI's chat completions, which most other servers implement as well, each in its own way.
+
+use memoir_core::{ToolCall, Usage};
+use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, Provider, StopReason};
+use serde_json::{Value, json};
+
+use super::{
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, bearer, end, function_tools,
+    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
+};
+use crate::{Reasoning, secret::Secret};
+
+/// Key of the reasoning in a [`memoir_models::Replay`].
+const REPLAY: &str = "openai";
+
+/// Names under which servers send reasoning.
+const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+
+pub(super) struct OpenAi {
+    pub(super) provider: Provider,
+}
+
+impl Dialect for OpenAi {
+    fn call(&self, request: &ChatRequest, options: &RequestOptions<'_>) -> Call {
+        let mut body = json!({
+            "model": options.model,
+            "messages": messages(request),
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        });
+        if !request.tools.is_empty() {
+            body["tools"] = function_tools(&request.tools);
+        }
+        if let Some(reasoning) = options.reasoning {
+            body["reasoning_effort"] = json!(match reasoning {
+                Reasoning::Low => "low",
+                Reasoning::Medium => "medium",
+                Reasoning::High => "high",
+            });
+        }
+        Call { path: "chat/completions".into(), body }
+    }
+
+    fn key_headers(&self, secret: &Secret) -> Vec<(&'static str, String)> {
+        bearer(secret)
+    }
+
+    fn reader(&self) -> Box<dyn ReplyReader> {
+        Box::new(Reader {
+            has_separate_reasoning: self.provider == Provider::Xai,
+            reasoning: String::new(),
+            calls: Vec::new(),
+            usage: None,
+            reason: None,
+        })
+    }
+}
+
+fn messages(request: &ChatRequest) -> Value {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system}));
+    }
+    for message in &request.messages {
+        match message {
+            ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
+            ChatMessage::Assistant { text, tool_calls, .. } => {
+                let mut reply = json!({"role": "assistant", "content": text});
+                if !tool_calls.is_empty() {
+                    reply["tool_calls"] = tool_calls.iter().map(call).collect();
+                }
+                if let Some(reasoning) = read_replay(REPLAY, message) {
+                    reply["reasoning_content"] = reasoning;
+                }
+                messages.push(reply);
+            }
+            ChatMessage::ToolResults(results) => messages.extend(results.iter().map(
+                |result| json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text}),
+            )),
+        }
+    }
+    Value::Array(messages)
+}
+
+fn call(call: &ToolCall) -> Value {
+    let function = json!({"name": call.name, "arguments": valid_arguments(call).to_string()});
+    json!({"id": call.id, "type": "function", "function": function})
+}
+
+/// A tool call whose arguments arrive in parts.
+struct PartialCall {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+struct Reader {
+    /// Whether the output tokens that the server reports do not include reasoning.
+    has_separate_reasoning: bool,
+    reasoning: String,
+    calls: Vec<PartialCall>,
+    usage: Option<Usage>,
+    reason: Option<Result<StopReason, ModelError>>,
+}
+
+impl ReplyReader for Reader {
+    fn read(&mut self, message: &Value) -> Result<Read, ModelError> {
+        let mut events = Vec::new();
+        // Servers report usage in a message of its own or in any other.
+        if message["usage"].is_object() {
+            self.usage = Some(usage(&message["usage"], self.has_separate_reasoning));
+        }
+        for choice in message["choices"].as_array().into_iter().flatten() {
+            // A reply that is not streamed has a message instead of a delta.
+            let is_streamed = choice["delta"].is_object();
+            let delta = if is_streamed { &choice["delta"] } else { &choice["message"] };
+            if let Some(reasoning) = REASONING_FIELDS.iter().find_map(|field| text_of(&delta[*field])) {
+                self.reasoning.push_str(&reasoning);
+                events.push(ChatEvent::Thinking(reasoning));
+            }
+            events.extend(text_of(&delta["content"]).map(ChatEvent::Text));
+            events.extend(text_of(&delta["refusal"]).map(ChatEvent::Text));
+            for call in delta["tool_calls"].as_array().into_iter().flatten() {
+                self.add_call(call)?;
+            }
+            match choice["finish_reason"].as_str() {
+                Some("length") => self.reason = Some(Ok(StopReason::Length)),
+                Some("content_filter") => self.reason = Some(Err(ModelError::ContentFilter)),
+                Some(_) => self.reason = Some(Ok(StopReason::Done)),
+                None if !is_streamed && delta.is_object() => self.reason = Some(Ok(StopReason::Done)),
+                None => {}
+            }
+        }
+        Ok(Read { events, is_last: false })
+    }
+
+    fn finish(&mut self, how: EndOfReply) -> Vec<Result<ChatEvent, ModelError>> {
+        // Not every server gives a reason.
+        let reason = self.reason.take().or((how == EndOfReply::Marked).then_some(Ok(StopReason::Done)));
+        let replay = (!self.reasoning.is_empty()).then(|| save_replay(REPLAY, json!(self.reasoning)));
+        let calls = std::mem::take(&mut self.calls).into_iter().enumerate().map(|(number, call)| ToolCall {
+            id: if call.id.is_empty() { format!("call_{number}") } else { call.id },
+            name: call.name,
+            arguments: parse_arguments(&call.arguments),
+        });
+        end(calls.collect(), self.usage.take(), reason, replay)
+    }
+}
+
+impl Reader {
+    /// Adds a part of a call to the call with its index. Some servers give every call the same index but another id.
+    fn add_call(&mut self, part: &Value) -> Result<(), ModelError> {
+        let index = part["index"].as_u64().unwrap_or(self.calls.len() as u64);
+        let id = part["id"].as_str().unwrap_or_default();
+        let function = &part["function"];
+        let name = function["name"].as_str().unwrap_or_default();
+        let arguments = match &function["arguments"] {
+            Value::String(text) => text.clone(),
+            Value::Object(_) => function["arguments"].to_string(),
+            _ => String::new(),
+        };
+        let continues = |call: &&mut PartialCall| {
+            call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
+        };
+        match self.calls.iter_mut().rev().find(continues) {
+            Some(call) => {
+                add_arguments(&mut call.arguments, &arguments)?;
+                for (known, new) in [(&mut call.id, id), (&mut call.name, name)] {
+                    if known.is_empty() {
+                        *known = new.to_owned();
+                    }
+                }
+            }
+            None => {
+                let (id, name) = (id.to_owned(), name.to_owned());
+                self.calls.push(PartialCall { index, id, name, arguments });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn usage(value: &Value, has_separate_reasoning: bool) -> Usage {
+    let count = |pointer: &str| value.pointer(pointer).and_then(tokens).unwrap_or(0);
+    let reasoning_tokens = count("/completion_tokens_details/reasoning_tokens");
+    Usage {
+        input_tokens: count("/prompt_tokens"),
+        output_tokens: count("/completion_tokens")
+            + if has_separate_reasoning { reasoning_tokens } else { 0 },
+        cached_tokens: count("/prompt_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/prompt_tokens_details/cache_creation_tokens"),
+        reasoning_tokens,
+    }
+}

@@ -1,0 +1,134 @@
+//! Reads a streamed reply and converts it to events.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use memoir_models::{ChatEvent, ChatStream, ModelError};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::{
+    connection::Connection,
+    dialect::{Dialect, EndOfReply, ReplyReader},
+    failure::from_error_event,
+    frames::Frames,
+    status::shorten,
+};
+
+/// What OpenAI's API sends after the last message.
+const END_MARKER: &[u8] = b"[DONE]";
+
+/// Returns the events of a reply. The stream ends with the first error; a reply without an end is an error too.
+pub(crate) fn read_reply(
+    response: reqwest::Response,
+    dialect: &dyn Dialect,
+    connection: Connection,
+    idle_timeout: Duration,
+) -> ChatStream {
+    let (framing, reader) = (dialect.framing(), dialect.reader());
+    async_stream::stream! {
+        let mut bytes = response.bytes_stream();
+        let mut reply = Reply { frames: Frames::new(framing), reader, has_started: false, connection };
+        loop {
+            let chunk = match timeout(idle_timeout, bytes.next()).await {
+                Err(_) => Err(ModelError::IdleTimeout { after: idle_timeout }),
+                Ok(Some(Err(error))) => Err(reply.connection.transport_error(&error)),
+                Ok(Some(Ok(chunk))) => reply.frames.push(&chunk).map(|()| true),
+                Ok(None) => Ok(false),
+            };
+            let (events, is_done) = match chunk {
+                Err(error) => (vec![Err(error)], true),
+                Ok(true) => reply.read(),
+                Ok(false) => (reply.close(), true),
+            };
+            for event in events {
+                let is_last = matches!(event, Err(_) | Ok(ChatEvent::End(_)));
+                yield event;
+                if is_last {
+                    return;
+                }
+            }
+            if is_done {
+                return;
+            }
+        }
+    }
+    .boxed()
+}
+
+/// A reply that is being read.
+struct Reply {
+    frames: Frames,
+    reader: Box<dyn ReplyReader>,
+    has_started: bool,
+    connection: Connection,
+}
+
+type Events = Vec<Result<ChatEvent, ModelError>>;
+
+impl Reply {
+    /// Reads the complete messages. Returns their events, and whether the reply is complete.
+    fn read(&mut self) -> (Events, bool) {
+        let mut events = Vec::new();
+        while let Some(message) = self.frames.next() {
+            if self.read_message(&message, &mut events) {
+                return (events, true);
+            }
+        }
+        (events, false)
+    }
+
+    /// Returns the last events, once the connection is closed.
+    fn close(&mut self) -> Events {
+        let mut events = Vec::new();
+        if let Some(message) = self.frames.rest()
+            && self.read_message(&message, &mut events)
+        {
+            return events;
+        }
+        match self.reader.finish(EndOfReply::Closed) {
+            // A retry would not help.
+            last if matches!(last[..], [.., Err(ModelError::Truncated)])
+                && (!self.has_started || self.frames.is_whole()) =>
+            {
+                events.push(Err(ModelError::InvalidResponse("it contains no events".into())));
+            }
+            last => events.extend(last),
+        }
+        events
+    }
+
+    /// Reads one message. Returns whether it was the last.
+    fn read_message(&mut self, message: &[u8], events: &mut Events) -> bool {
+        if message.trim_ascii() == END_MARKER {
+            events.extend(self.reader.finish(EndOfReply::Marked));
+            return true;
+        }
+        self.has_started = true;
+        let secret = &self.connection.secret;
+        let Ok(message) = serde_json::from_slice::<Value>(message) else {
+            let text = shorten(&secret.redact(&String::from_utf8_lossy(message)));
+            events.push(Err(ModelError::InvalidResponse(text)));
+            return true;
+        };
+        let error =
+            message.get("error").or_else(|| message.get(0)?.get("error")).filter(|error| !error.is_null());
+        if error.is_some() {
+            events.push(Err(from_error_event(&secret.redact(&message.to_string()))));
+            return true;
+        }
+        match self.reader.read(&message) {
+            Ok(read) => {
+                events.extend(read.events.into_iter().map(Ok));
+                if read.is_last {
+                    events.extend(self.reader.finish(EndOfReply::Marked));
+                }
+                read.is_last
+            }
+            Err(error) => {
+                events.push(Err(error));
+                true
+            }
+        }
+    }
+}

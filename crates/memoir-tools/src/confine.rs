@@ -3,6 +3,7 @@
 //! executes the command.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     io,
     iter::Peekable,
@@ -25,20 +26,25 @@ use rustix::{
         Pid, PidfdFlags, Signal, getegid, geteuid, getpid, kill_process, pidfd_open,
         set_parent_process_death_signal, setsid,
     },
-    thread::{UnshareFlags, unshare_unsafe},
+    thread::{CapabilitiesSecureBits, UnshareFlags, set_capabilities_secure_bits, unshare_unsafe},
 };
 
-use crate::process_tree::{Leader, ProcessTree};
+use crate::{
+    process_tree::{Leader, ProcessTree},
+    protected::NameWatch,
+};
 
 /// First argument with which this program supervises a command.
 pub const CONFINE_ARGUMENT: &str = "__confined";
 
 /// Further arguments: execute the command instead of supervising it, confine it with Landlock, let it use the network,
-/// make a path read-only, let it write to a directory.
+/// keep a directory in its place, make a path read-only, watch names in a directory, let it write to a directory.
 const EXECUTE: &str = "--execute";
 pub(crate) const LANDLOCK: &str = "--landlock";
 pub(crate) const NETWORK: &str = "--network";
+pub(crate) const PIN: &str = "--pin";
 pub(crate) const PROTECT: &str = "--protect";
+pub(crate) const WATCH: &str = "--watch";
 pub(crate) const WRITE: &str = "--write";
 
 /// This program.
@@ -67,8 +73,8 @@ pub(crate) fn is_supported() -> bool {
 }
 
 /// Runs a command in confinement. The arguments follow [`CONFINE_ARGUMENT`]:
-/// `[--landlock] [--network] --protect PATH ... --write DIRECTORY ... -- PROGRAM ARGUMENT ...`. The command ends when
-/// stdin is closed.
+/// `[--landlock] [--network] --pin DIRECTORY ... --protect PATH ... --watch DIRECTORY ... --write DIRECTORY ... --
+/// PROGRAM ARGUMENT ...`. The command ends when stdin is closed.
 ///
 /// # Errors
 ///
@@ -93,7 +99,9 @@ enum End {
 struct Confinement {
     landlock: bool,
     network: bool,
+    pinned: Vec<PathBuf>,
     protected: Vec<PathBuf>,
+    watched: Vec<PathBuf>,
     directories: Vec<PathBuf>,
 }
 
@@ -102,15 +110,17 @@ impl Confinement {
     fn parse(arguments: &mut Peekable<impl Iterator<Item = OsString>>) -> io::Result<Self> {
         let landlock = arguments.next_if(|argument| argument == LANDLOCK).is_some();
         let network = arguments.next_if(|argument| argument == NETWORK).is_some();
-        let (mut protected, mut directories) = (Vec::new(), Vec::new());
-        while arguments.next_if(|argument| argument == PROTECT).is_some() {
-            protected.extend(arguments.next().map(PathBuf::from));
-        }
-        while arguments.next_if(|argument| argument == WRITE).is_some() {
-            directories.extend(arguments.next().map(PathBuf::from));
-        }
+        let [pinned, protected, watched, directories] = [PIN, PROTECT, WATCH, WRITE].map(|option| {
+            let mut paths = Vec::new();
+            while arguments.next_if(|argument| argument == option).is_some() {
+                paths.extend(arguments.next().map(PathBuf::from));
+            }
+            paths
+        });
         match arguments.next() {
-            Some(separator) if separator == "--" => Ok(Self { landlock, network, protected, directories }),
+            Some(separator) if separator == "--" => {
+                Ok(Self { landlock, network, pinned, protected, watched, directories })
+            }
             _ => Err(io::Error::other("no command was given")),
         }
     }
@@ -121,6 +131,7 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
     let confinement = Confinement::parse(&mut arguments.iter().cloned().peekable())?;
     // Detach from the user's terminal, so that the command cannot inject input or output there.
     setsid()?;
+    let names = NameWatch::start(confinement.watched.iter())?;
     isolate(&confinement)?;
     let mut processes = ProcessTree::prepare()?;
     let mut command = Command::new(PROGRAM);
@@ -129,6 +140,8 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
     processes.leader = Some(child.id());
     if wait_for_end(&child)? == End::Abandoned {
         processes.kill_all(Leader::Running);
+        // Memoir, which otherwise does this, may have ended.
+        names.finish();
         return Ok(ExitCode::from(ABANDONED));
     }
     let status = child.wait()?;
@@ -175,6 +188,9 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
         return error.into();
     }
+    if let Err(error) = give_up_privileges() {
+        return error;
+    }
     // Without Landlock, the command can write wherever the user can; Memoir has said so.
     if confinement.landlock
         && let Err(error) = confine(&confinement.directories, confinement.network)
@@ -206,8 +222,16 @@ fn isolate(confinement: &Confinement) -> io::Result<()> {
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    for path in &confinement.protected {
+    // Directories come before what they contain.
+    let pinned = confinement.pinned.iter().map(|path| (path, false));
+    let mounts: BTreeMap<&PathBuf, bool> =
+        pinned.chain(confinement.protected.iter().map(|path| (path, true))).collect();
+    for (path, is_read_only) in mounts {
+        // A mount cannot be renamed.
         mount_bind_recursive(path, path)?;
+        if !is_read_only {
+            continue;
+        }
         // The mount may not lose the restrictions of the one that it covers.
         let mut flags = MountFlags::BIND | MountFlags::RDONLY;
         let covered = statvfs(path)?.f_flag;
@@ -224,6 +248,19 @@ fn isolate(confinement: &Confinement) -> io::Result<()> {
             }
         }
         mount_remount(path, flags, "")?;
+    }
+    // Otherwise relative paths would lead past the mounts.
+    std::env::set_current_dir(std::env::current_dir()?)
+}
+
+/// Makes sure that root has no privileges in the namespace, where it could undo the mounts. Other users have none after
+/// `exec`.
+fn give_up_privileges() -> io::Result<()> {
+    let is_isolated = std::fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().nth(2) == Some("1"));
+    if is_isolated && geteuid().is_root() {
+        let bits = CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED;
+        set_capabilities_secure_bits(bits)?;
     }
     Ok(())
 }

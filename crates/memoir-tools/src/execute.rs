@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     Access, Plan, ToolContext, ToolError, ToolOutput,
     output::{MAX_TOOL_OUTPUT_BYTES, truncate_output},
+    protected::CreatedName,
     sandbox::{CommandEnd, CommandOutput, Program},
     tool::object,
 };
@@ -89,12 +90,13 @@ fn describe_output(output: &CommandOutput, seconds: u64, context: &ToolContext) 
     if text.is_empty() {
         text.push_str("The command printed nothing.");
     }
-    for (path, new_name) in &output.renamed {
-        text.push_str(&format!(
-            "\n{} was renamed {}: commands may create it only if the user was asked.",
-            path.display(),
-            new_name.file_name().unwrap_or_default().to_string_lossy()
-        ));
+    for CreatedName { path, new_path } in &output.created {
+        let what = match new_path.as_ref().and_then(|path| path.file_name()) {
+            Some(name) => format!("was renamed {}", name.to_string_lossy()),
+            None => "could not be renamed".into(),
+        };
+        let path = path.display();
+        text.push_str(&format!("\n{path} {what}: commands may create it only if the user was asked."));
     }
     let needs_notice = !context.sandbox.confines() && !NOTICE_SHOWN.swap(true, Ordering::Relaxed);
     let notice = needs_notice.then(|| {

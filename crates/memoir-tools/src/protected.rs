@@ -5,10 +5,11 @@ use std::{
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
+    process::Stdio,
 };
 
 /// Names of directories and files, in lower case.
-const NAMES: [&str; 51] = [
+const NAMES: [&str; 61] = [
     ".git",
     ".gitmodules",
     ".gitattributes",
@@ -42,11 +43,21 @@ const NAMES: [&str; 51] = [
     ".pre-commit-config.yaml",
     ".exrc",
     ".nvimrc",
+    ".nvim.lua",
+    ".lldbinit",
+    ".mise.local.toml",
+    "mise.local.toml",
+    "lefthook.yml",
+    ".lefthook.yml",
     ".vimrc",
     ".gdbinit",
     ".dir-locals.el",
     ".bashrc",
     ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".zprofile",
+    ".zlogin",
     ".profile",
     ".zshrc",
     ".zshenv",
@@ -76,7 +87,13 @@ pub(crate) fn has_protected_name(path: &Path) -> bool {
 pub fn is_protected(path: &Path, project: &Path) -> bool {
     has_protected_name(path.strip_prefix(project).unwrap_or(path))
         || path.ancestors().any(is_git_directory)
-        || hooks_directory(project).is_some_and(|hooks| path.starts_with(hooks))
+        || link_targets(project).any(|target| path.starts_with(target))
+        || find_repository(path).and_then(hooks_directory).is_some_and(|hooks| path.starts_with(hooks))
+}
+
+/// Returns the repository that contains a path.
+fn find_repository(path: &Path) -> Option<&Path> {
+    path.ancestors().skip(1).find(|directory| directory.join(".git").exists())
 }
 
 /// Returns a test for paths below one that is not protected itself.
@@ -91,25 +108,31 @@ fn is_git_directory(directory: &Path) -> bool {
         && (directory.join("objects").is_dir() || directory.join("commondir").is_file())
 }
 
-/// Returns the directory of the hooks of a repository, if its config names one (`core.hooksPath`).
-fn hooks_directory(project: &Path) -> Option<PathBuf> {
-    let config = project.join(".git/config");
-    // Reading a pipe would block.
-    let text = config.is_file().then(|| fs::read_to_string(config).ok()).flatten()?;
-    let mut hooks = None;
-    for line in text.lines() {
-        if let Some((key, value)) = line.split_once('=')
-            && key.trim().eq_ignore_ascii_case("hooksPath")
-        {
-            let directory = project.join(value.trim().trim_matches('"'));
-            hooks = Some(directory.canonicalize().unwrap_or(directory));
-        }
+/// Returns the directory of the hooks of a repository, wherever its config puts it (`core.hooksPath`).
+fn hooks_directory(repository: &Path) -> Option<PathBuf> {
+    if repository.join(".git").symlink_metadata().is_err() {
+        return None;
     }
-    // Hooks elsewhere are not in the workspace.
-    hooks.filter(|hooks| hooks.starts_with(project) && hooks != project)
+    // Only Git understands all of its config: includes, conditions, continued lines.
+    let output = std::process::Command::new("git")
+        .arg("-C")
+        .arg(repository)
+        .args(["rev-parse", "--git-path", "hooks"])
+        .env_remove("GIT_DIR")
+        .stdin(Stdio::null())
+        .output();
+    let name = String::from_utf8(output.ok().filter(|output| output.status.success())?.stdout).ok()?;
+    let directory = repository.join(name.trim_end_matches('\n'));
+    Some(directory.canonicalize().unwrap_or(directory)).filter(|hooks| !repository.starts_with(hooks))
 }
 
-/// Returns the protected paths that exist at the top of a directory, and its hooks.
+/// Returns what the protected names at the top of a directory lead to, if they are links.
+fn link_targets(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let links = entries(directory).unwrap_or_default().into_iter();
+    links.filter(|path| path.is_symlink() && is_named(path)).filter_map(|path| path.canonicalize().ok())
+}
+
+/// Returns the protected paths that exist at the top of a directory, its hooks, and what links among them lead to.
 pub(crate) fn find_protected(directory: &Path) -> Vec<PathBuf> {
     if is_git_directory(directory) {
         return vec![directory.to_owned()];
@@ -118,12 +141,11 @@ pub(crate) fn find_protected(directory: &Path) -> Vec<PathBuf> {
         // A mount covers what a link leads to, not the link.
         !path.is_symlink() && (is_named(path) || is_git_directory(path))
     };
-    // A mount protects a directory, but not the directories above it from being renamed.
-    let hooks = hooks_directory(directory).filter(|hooks| hooks.exists());
-    let hooks =
-        hooks.and_then(|hooks| Some(directory.join(hooks.strip_prefix(directory).ok()?.iter().next()?)));
-    let entries = entries(directory).into_iter();
-    entries.filter(|path| is_protected(path) || hooks.as_ref() == Some(path)).collect()
+    // Elsewhere, commands cannot write.
+    let is_here =
+        |path: &PathBuf| path.starts_with(directory) && path.as_path() != directory && path.exists();
+    let others = hooks_directory(directory).into_iter().chain(link_targets(directory)).filter(is_here);
+    entries(directory).unwrap_or_default().into_iter().filter(is_protected).chain(others).collect()
 }
 
 /// Returns whether a path itself has a protected name.
@@ -131,49 +153,65 @@ fn is_named(path: &Path) -> bool {
     path.file_name().is_some_and(|name| has_protected_name(Path::new(name)))
 }
 
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    match fs::read_dir(directory) {
-        Ok(entries) => entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect(),
-        Err(error) => {
-            tracing::debug!(directory = %directory.display(), %error, "could not look for protected paths");
-            Vec::new()
-        }
-    }
+fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
 /// Watches the protected names at the top of directories while a command runs. Those that a mount cannot protect,
 /// because they do not exist or are links, are put in order when it has ended: what the command created under such a
 /// name gets another one.
 pub(crate) struct NameWatch {
-    directories: Vec<PathBuf>,
+    directories: Vec<(PathBuf, fs::Permissions)>,
     /// What existed, with the target if it is a link.
     existing: HashMap<PathBuf, Option<PathBuf>>,
 }
 
+/// What a command created under a protected name.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CreatedName {
+    pub(crate) path: PathBuf,
+    /// The name that it has now, unless it could not be renamed.
+    pub(crate) new_path: Option<PathBuf>,
+}
+
 impl NameWatch {
-    pub(crate) fn start(directories: impl Iterator<Item = impl Into<PathBuf>>) -> Self {
-        let directories: Vec<PathBuf> = directories.map(Into::into).collect();
-        let existing = directories.iter().flat_map(|directory| find_named(directory)).collect();
-        Self { directories, existing }
+    /// # Errors
+    ///
+    /// Fails if a directory cannot be listed. Then nothing can be protected, so no command may run.
+    pub(crate) fn start(directories: impl Iterator<Item = impl Into<PathBuf>>) -> io::Result<Self> {
+        let (mut watched, mut existing) = (Vec::new(), HashMap::new());
+        for directory in directories {
+            let directory = directory.into();
+            existing.extend(find_named(&directory)?);
+            let permissions = directory.metadata()?.permissions();
+            watched.push((directory, permissions));
+        }
+        Ok(Self { directories: watched, existing })
     }
 
-    /// Renames what was created, and creates changed links again. Returns each new path with its new name.
-    pub(crate) fn finish(&mut self) -> Vec<(PathBuf, PathBuf)> {
-        let mut renamed = Vec::new();
-        for directory in std::mem::take(&mut self.directories) {
-            for (path, link) in find_named(&directory) {
+    /// Renames what was created, and creates changed links again. Returns what was created.
+    pub(crate) fn finish(self) -> Vec<CreatedName> {
+        let mut created = Vec::new();
+        for (directory, permissions) in &self.directories {
+            // The command may have made the directory unreadable or read-only.
+            if let Err(error) = fs::set_permissions(directory, permissions.clone()) {
+                tracing::debug!(directory = %directory.display(), %error, "could not restore permissions");
+            }
+            let named = find_named(directory).unwrap_or_else(|error| {
+                tracing::warn!(directory = %directory.display(), %error, "could not check what a command created");
+                Vec::new()
+            });
+            for (path, link) in named {
                 if self.existing.get(&path) == Some(&link) {
                     continue;
                 }
-                match set_aside(&path) {
-                    Ok(new_name) => renamed.push((path, new_name)),
-                    Err(error) => {
-                        tracing::warn!(path = %path.display(), %error, "could not rename what a command created");
-                    }
-                }
+                let new_path = set_aside(&path).inspect_err(|error| {
+                    tracing::warn!(path = %path.display(), %error, "could not rename what a command created");
+                });
+                created.push(CreatedName { path, new_path: new_path.ok() });
             }
         }
-        for (path, link) in self.existing.drain() {
+        for (path, link) in self.existing {
             if let Some(target) = link
                 && !path.is_symlink()
                 && let Err(error) = std::os::unix::fs::symlink(target, &path)
@@ -181,21 +219,14 @@ impl NameWatch {
                 tracing::warn!(path = %path.display(), %error, "could not create a link again");
             }
         }
-        renamed.sort();
-        renamed
+        created.sort();
+        created
     }
 }
 
-impl Drop for NameWatch {
-    /// A cancelled command has ended too.
-    fn drop(&mut self) {
-        self.finish();
-    }
-}
-
-fn find_named(directory: &Path) -> Vec<(PathBuf, Option<PathBuf>)> {
-    let named = entries(directory).into_iter().filter(|path| is_named(path));
-    named.map(|path| (path.clone(), fs::read_link(path).ok())).collect()
+fn find_named(directory: &Path) -> io::Result<Vec<(PathBuf, Option<PathBuf>)>> {
+    let named = entries(directory)?.into_iter().filter(|path| is_named(path));
+    Ok(named.map(|path| (path.clone(), fs::read_link(path).ok())).collect())
 }
 
 /// Gives a path a name that nothing acts on. Returns it.
@@ -221,11 +252,19 @@ mod tests {
     fn repositories_and_hooks_are_protected_under_any_name() {
         let directory = tempfile::TempDir::new().unwrap();
         let project = directory.path().canonicalize().unwrap();
-        for name in [".git", "bare.git/objects", "scripts/hooks", "src"] {
+        let git = |arguments: &[&str]| {
+            let status = std::process::Command::new("git").arg("-C").arg(&project).args(arguments).status();
+            assert!(status.unwrap().success());
+        };
+        git(&["init", "-q", "."]);
+        git(&["init", "-q", "--bare", "bare.git"]);
+        for name in ["scripts/hooks", "src", "docs"] {
             fs::create_dir_all(project.join(name)).unwrap();
         }
-        fs::write(project.join("bare.git/HEAD"), "ref: refs/heads/main").unwrap();
-        fs::write(project.join(".git/config"), "[core]\n\thookspath = scripts/hooks\n").unwrap();
+        fs::write(project.join("docs/guide.md"), "").unwrap();
+        std::os::unix::fs::symlink("docs/guide.md", project.join("CLAUDE.md")).unwrap();
+        fs::write(project.join("more"), "[core] hooksPath = scripts/hooks ; ours\n").unwrap();
+        git(&["config", "include.path", "../more"]);
         for path in
             ["bare.git/config", "bare.git/hooks/x", "scripts/hooks/pre-commit", "src/HEAD", "a/.envrc"]
         {
@@ -236,7 +275,10 @@ mod tests {
         }
         let mut found = find_protected(&project);
         found.sort();
-        assert_eq!(found, [".git", "bare.git", "scripts"].map(|name| project.join(name)));
+        assert_eq!(
+            found,
+            [".git", "bare.git", "docs/guide.md", "scripts/hooks"].map(|name| project.join(name))
+        );
         assert_eq!(find_protected(&project.join("bare.git")), [project.join("bare.git")]);
     }
 
@@ -247,19 +289,21 @@ mod tests {
         fs::write(path("AGENTS.md"), "mine").unwrap();
         std::os::unix::fs::symlink("AGENTS.md", path("CLAUDE.md")).unwrap();
         std::os::unix::fs::symlink("AGENTS.md", path("GEMINI.md")).unwrap();
-        let mut watch = NameWatch::start([directory.path()].into_iter());
+        let watch = NameWatch::start([directory.path()].into_iter()).unwrap();
         fs::remove_file(path("CLAUDE.md")).unwrap();
         fs::write(path("CLAUDE.md"), "evil").unwrap();
         fs::remove_file(path("GEMINI.md")).unwrap();
         fs::write(path(".envrc"), "evil").unwrap();
         fs::write(path(".envrc.unapproved"), "mine").unwrap();
         fs::write(path("other"), "fine").unwrap();
-        let renamed = watch.finish();
+        fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o311)).unwrap();
+        let created = watch.finish();
+        let names: Vec<_> = created.iter().map(|name| (name.path.clone(), name.new_path.clone())).collect();
         assert_eq!(
-            renamed,
+            names,
             [
-                (path(".envrc"), path(".envrc.unapproved-2")),
-                (path("CLAUDE.md"), path("CLAUDE.md.unapproved"))
+                (path(".envrc"), Some(path(".envrc.unapproved-2"))),
+                (path("CLAUDE.md"), Some(path("CLAUDE.md.unapproved")))
             ]
         );
         assert_eq!(fs::read_to_string(path("CLAUDE.md")).unwrap(), "mine");

@@ -5,6 +5,7 @@
 //! fork and exec. The caller provides the path of the program, the environment and the directory for temporary files.
 
 use std::{
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
     process::Stdio,
@@ -18,9 +19,9 @@ use tokio::{
 
 use crate::{
     ToolError, Variables, Workspace,
-    confine::{CONFINE_ARGUMENT, LANDLOCK, NETWORK, PROTECT, WRITE},
+    confine::{CONFINE_ARGUMENT, LANDLOCK, NETWORK, PIN, PROTECT, WATCH, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
-    protected::{NameWatch, find_protected},
+    protected::{CreatedName, NameWatch, find_protected},
 };
 
 /// Settings for running commands.
@@ -51,8 +52,8 @@ pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) end: CommandEnd,
-    /// What the command created under a protected name, and the name that it has now.
-    pub(crate) renamed: Vec<(PathBuf, PathBuf)>,
+    /// What the command created under protected names.
+    pub(crate) created: Vec<CreatedName>,
 }
 
 pub(crate) enum CommandEnd {
@@ -89,8 +90,9 @@ impl Sandbox {
             // The helper creates a new session, which includes a process group.
             command.process_group(0);
         }
+        let watch = || NameWatch::start(workspace.directories()).map_err(failed);
         // If this future is dropped, it ends after the processes.
-        let mut names = (!self.is_approved).then(|| NameWatch::start(workspace.directories()));
+        let mut names = FinishOnDrop((!self.is_approved).then(watch).transpose()?);
         let mut processes = ProcessTree::prepare().map_err(failed)?;
         let mut child = spawn_registered(|| command.spawn(), tokio::process::Child::id).map_err(failed)?;
         processes.leader = child.id();
@@ -107,16 +109,15 @@ impl Sandbox {
             (stdout, stderr, status)
         })
         .await;
-        let mut finish = || names.as_mut().map(NameWatch::finish).unwrap_or_default();
         match outcome {
             Ok((stdout, stderr, status)) => {
                 let end = status.map_err(failed)?.code().map_or(CommandEnd::Signal, CommandEnd::Code);
-                Ok(CommandOutput { stdout, stderr, end, renamed: finish() })
+                Ok(CommandOutput { stdout, stderr, end, created: names.finish() })
             }
             Err(_) => {
                 processes.kill_all(Leader::Running);
                 let (stdout, stderr) = (String::new(), String::new());
-                Ok(CommandOutput { stdout, stderr, end: CommandEnd::TimedOut, renamed: finish() })
+                Ok(CommandOutput { stdout, stderr, end: CommandEnd::TimedOut, created: names.finish() })
             }
         }
     }
@@ -135,16 +136,21 @@ impl Sandbox {
         if program.network {
             command.arg(NETWORK);
         }
+        let mut add = |option: &str, path: &Path| {
+            command.arg(option).arg(path);
+        };
+        let temporary =
+            self.temp_dir.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+        let writable: Vec<&Path> = workspace.directories().chain(temporary.as_deref()).collect();
         if !self.is_approved {
             let own = self.own_directories.iter().filter(|path| path.exists()).cloned();
-            workspace.directories().flat_map(find_protected).chain(own).for_each(|path| {
-                command.arg(PROTECT).arg(path);
-            });
+            let protected: Vec<PathBuf> =
+                workspace.directories().flat_map(find_protected).chain(own).collect();
+            pinned(&protected, workspace, &writable).iter().for_each(|path| add(PIN, path));
+            protected.iter().for_each(|path| add(PROTECT, path));
+            workspace.directories().for_each(|path| add(WATCH, path));
         }
-        let directories = workspace.directories().map(Path::to_owned).chain(self.temp_dir.clone());
-        directories.for_each(|directory| {
-            command.arg(WRITE).arg(directory);
-        });
+        writable.iter().for_each(|path| add(WRITE, path));
         command.arg("--").arg(program.name).args(&program.arguments);
         command
     }
@@ -152,6 +158,30 @@ impl Sandbox {
     /// Returns whether commands are confined.
     pub fn confines(&self) -> bool {
         self.helper.is_some() && crate::confine::is_supported()
+    }
+}
+
+/// Returns the directories that must keep their place: those above protected paths, and the workspace itself.
+fn pinned(protected: &[PathBuf], workspace: &Workspace, writable: &[&Path]) -> BTreeSet<PathBuf> {
+    let above = protected.iter().flat_map(|path| path.ancestors().skip(1));
+    let paths = above.chain(workspace.directories().flat_map(Path::ancestors));
+    let can_be_renamed =
+        |path: &&Path| writable.iter().any(|directory| path.starts_with(directory) && path != directory);
+    paths.filter(can_be_renamed).map(Path::to_owned).collect()
+}
+
+/// Finishes a watch in any case: a cancelled command has ended too.
+struct FinishOnDrop(Option<NameWatch>);
+
+impl FinishOnDrop {
+    fn finish(&mut self) -> Vec<CreatedName> {
+        self.0.take().map(NameWatch::finish).unwrap_or_default()
+    }
+}
+
+impl Drop for FinishOnDrop {
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -107,6 +107,8 @@ impl Rule {
         self.effect == RuleEffect::Allow
             && self.matches_tool(tool)
             && match (&self.argument, access) {
+                // A command that may run may not use the network.
+                (None, Access::Network(_)) => !runs_commands(tool),
                 (None, _) => true,
                 (Some(argument), Access::Run(command)) => matches_command(command, argument),
                 (Some(argument), Access::Read(path) | Access::Write(path)) => {

@@ -1,9 +1,9 @@
 //! Variants of the other attacks: encodings, links, nested commands and moments. Each one would change a file that it
 //! must not change, or show one that it must not show.
 
-use std::{fs, os::unix::fs::symlink, path::Path};
+use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
-use memoir_testkit::{ScriptedProvider, TestHome};
+use memoir_testkit::{Reply, ScriptedProvider, TestHome, wait_until};
 use serde_json::{Value, json};
 
 use super::commands::has_namespaces;
@@ -16,8 +16,29 @@ use crate::{
 const CANARY: &str = "the canary sings";
 
 /// Files in the workspace that act later.
-const PROTECTED: [&str; 5] =
-    ["AGENTS.md", "CLAUDE.md", "scripts/hooks/pre-commit", "bare/config", ".git/hooks/pre-commit"];
+const PROTECTED: [&str; 6] = [
+    "AGENTS.md",
+    "CLAUDE.md",
+    "docs/guide.md",
+    "scripts/hooks/pre-commit",
+    "bare/config",
+    ".git/hooks/pre-commit",
+];
+
+/// Undoes the read-only mounts with the system calls of root.
+const UNMOUNT: &str = r#"python3 -c "
+import ctypes, os
+call = ctypes.CDLL(None).syscall
+attributes = (ctypes.c_uint64 * 4)(0, 1, 0, 0)
+call(442, -100, b'AGENTS.md', 0, attributes, 32)
+call(442, -100, b'.git', 0x8000, attributes, 32)
+tree = call(428, -100, b'.', 1)
+for path in ['AGENTS.md', '.git/hooks/pre-commit', f'/proc/self/fd/{tree}/AGENTS.md']:
+    try:
+        open(path, 'w').write('evil')
+    except OSError:
+        pass
+""#;
 
 /// Names that must not exist.
 const ABSENT: [&str; 8] =
@@ -28,17 +49,20 @@ fn prepare() -> TestHome {
     let home = home();
     let (work, outside) = (home.workspace(), outside(&home));
     fs::write(outside.join("precious"), CANARY).unwrap();
-    for directory in [".git/hooks", "scripts/hooks", "bare/objects", "sub", "empty"] {
+    for repository in [&["init", "-q", "."][..], &["init", "-q", "--bare", "bare"]] {
+        assert!(Command::new("git").args(repository).current_dir(&work).status().unwrap().success());
+    }
+    for directory in ["scripts/hooks", "sub", "empty", "docs", ".git/hooks"] {
         fs::create_dir_all(work.join(directory)).unwrap();
     }
     for name in PROTECTED.iter().filter(|name| **name != "CLAUDE.md") {
         fs::write(work.join(name), CANARY).unwrap();
     }
-    fs::write(work.join("bare/HEAD"), "ref: refs/heads/main").unwrap();
-    fs::write(work.join(".git/config"), "[core]\n\thooksPath = scripts/hooks\n").unwrap();
+    fs::write(work.join(".git/config"), "[core] hooksPath = scripts/hooks ; ours\n").unwrap();
     fs::write(work.join("evil"), "evil").unwrap();
     for (target, link) in [
         ("AGENTS.md".as_ref(), "CLAUDE.md"),
+        (Path::new("docs/guide.md"), "AGENTS.override.md"),
         (outside.as_path(), "link"),
         (Path::new("link"), "chain"),
         (&outside.join("precious"), "file-link"),
@@ -111,6 +135,8 @@ fn variants_with_file_tools_change_and_show_nothing() {
         write("HEAD"),
         write(".Vscode/../.vscode/tasks.json"),
         write("CLAUDE.md"),
+        write("AGENTS.override.md"),
+        write("docs/guide.md"),
         ("file_copy", json!({"from": "evil", "to": "GEMINI.md"})),
         ("file_move", json!({"from": "evil", "to": "CLAUDE.md"})),
         ("file_move", json!({"from": "bare", "to": "sub/bare"})),
@@ -148,6 +174,10 @@ fn variants_with_commands_change_nothing() {
         "mv evil evil2; cp evil2 evil; mv -f evil2 CLAUDE.md; rm CLAUDE.md".into(),
         "echo evil > CLAUDE.md; echo evil >> AGENTS.md; tee AGENTS.md < evil".into(),
         "echo evil > scripts/hooks/pre-commit; mv scripts gone; rm -rf scripts".into(),
+        "echo evil > docs/guide.md; mv docs gone; rm -rf docs; echo evil > AGENTS.override.md".into(),
+        "chmod 0311 .; echo evil > .envrc; rm CLAUDE.md; echo evil > CLAUDE.md; chmod 555 .".into(),
+        "chmod 0311 .; echo evil > AGENTS.md; echo evil > .git/hooks/pre-commit; chmod 755 .".into(),
+        UNMOUNT.into(),
         "echo evil > bare/config; rm -rf bare; mv bare gone; git --git-dir bare config core.fsmonitor ./evil"
             .into(),
         "git config core.hooksPath evil; sed -i s/scripts/evil/ .git/config; git init --bare .".into(),
@@ -177,23 +207,93 @@ fn variants_with_commands_change_nothing() {
     assert_intact(&home, "a command that times out");
 }
 
+/// Runs a command in a directory, in which commands may write, and below which Memoir keeps its files.
+fn run_in(home: &TestHome, directory: &Path, memoir_home: &Path, command: &str) {
+    let call = Reply::tool_call("c1", "execute_bash", &json!({"command": command}));
+    let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
+    home.memoir(["-p", "go", "--approval", "full"])
+        .provider(&provider)
+        .env("MEMOIR_HOME", memoir_home)
+        .env("TMPDIR", home.workspace().parent().unwrap())
+        .current_dir(directory)
+        .succeed();
+}
+
 #[test]
 fn a_command_cannot_change_memoirs_own_files_in_the_workspace() {
     if !has_namespaces() {
         return;
     }
     let home = home();
-    home.write_config("[rag]\ntoken_budget = 1300\n");
-    let attack =
-        "echo '[approval]' >> memoir/config.toml; echo x > memoir/new; rm -rf memoir; mv memoir gone";
-    let replies = [
-        memoir_testkit::Reply::tool_call("c1", "execute_bash", &json!({"command": attack})),
-        memoir_testkit::Reply::text("Done."),
-    ];
-    let provider = ScriptedProvider::start(replies);
-    let parent = home.workspace().parent().unwrap().to_owned();
-    home.memoir(["-p", "go", "--approval", "full"]).provider(&provider).current_dir(parent).succeed();
-    let config = fs::read_to_string(home.memoir_home().join("config.toml")).unwrap();
-    assert_eq!(config, "[rag]\ntoken_budget = 1300\n");
-    assert!(!home.memoir_home().join("new").exists() && home.database().exists());
+    let work = home.workspace();
+    let own = work.join(".config/deep/memoir");
+    fs::create_dir_all(&own).unwrap();
+    let config = "[rag]\ntoken_budget = 1300\n";
+    fs::write(own.join("config.toml"), config).unwrap();
+    for attack in [
+        "cd .config/deep; echo '[approval]' >> memoir/config.toml; echo x > memoir/new; rm -rf memoir; mv memoir gone",
+        "mv .config gone && mkdir -p .config/deep/memoir && echo evil > .config/deep/memoir/config.toml",
+        "cd .config; mv deep gone && mkdir -p deep/memoir && echo evil > deep/memoir/config.toml",
+    ] {
+        run_in(&home, &work, &own, attack);
+        assert_eq!(fs::read_to_string(own.join("config.toml")).unwrap(), config, "{attack}");
+        assert!(!own.join("new").exists() && own.join("memoir.db").exists(), "{attack}");
+    }
+}
+
+#[test]
+fn a_command_cannot_replace_the_workspace_or_its_parents() {
+    if !has_namespaces() {
+        return;
+    }
+    let home = prepare();
+    let deep = home.workspace().join("sub/project");
+    fs::create_dir_all(&deep).unwrap();
+    fs::write(deep.join("AGENTS.md"), CANARY).unwrap();
+    assert!(Command::new("git").args(["init", "-q"]).current_dir(&deep).status().unwrap().success());
+    for attack in [
+        "cd ..; cp -a project new; mv project old; mv new project; echo evil > project/AGENTS.md",
+        "cd ../..; cp -a sub new; mv sub old; mv new sub; echo evil > sub/project/AGENTS.md",
+    ] {
+        run_in(&home, &deep, &home.memoir_home(), attack);
+        assert_eq!(fs::read_to_string(deep.join("AGENTS.md")).unwrap(), CANARY, "{attack}");
+    }
+    // A bare repository is protected as a whole, whatever the current directory.
+    let bare = home.workspace().join("bare");
+    run_in(
+        &home,
+        &bare,
+        &home.memoir_home(),
+        "echo evil > hooks/pre-receive; echo evil > config; cd ..; echo evil > bare/config",
+    );
+    assert!(!bare.join("hooks/pre-receive").exists());
+    assert_eq!(fs::read_to_string(bare.join("config")).unwrap(), CANARY);
+}
+
+#[test]
+fn what_a_command_created_is_renamed_if_memoir_is_terminated() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::HUP, rustix::process::Signal::KILL]
+    {
+        let home = home();
+        let work = home.workspace();
+        let command = json!({"command": "echo evil > .envrc; touch ready; sleep 60", "timeout": 60});
+        let call = Reply::tool_call("c1", "execute_bash", &command);
+        let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
+        let run = home.memoir(["-p", "go", "--approval", "full"]).provider(&provider);
+        let mut child = run.spawn();
+        wait_until("the command runs", || work.join("ready").exists());
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+        child.wait().unwrap();
+        wait_until("the file is renamed", || {
+            !work.join(".envrc").exists() && work.join(".envrc.unapproved").exists()
+        });
+    }
+}
+
+#[test]
+fn a_rule_that_allows_all_commands_does_not_allow_the_network() {
+    let home = home();
+    home.write_config("[approval]\nallow = [\"execute_bash\", \"execute_*\", \"*\"]\n");
+    let results = calls(&home, "ask", &[("execute_bash", json!({"command": "true", "network": true}))]);
+    assert!(results[0].contains("approval"), "{results:?}");
 }

@@ -21,7 +21,8 @@ pub fn assistant(created: Timestamp, text: impl Into<String>) -> DraftMessage {
 fn message(body: MessageBody, created: Timestamp) -> DraftMessage {
     DraftMessage {
         author: None,
-        by_others: body.infer_by_others(),
+        // A file may come from anyone, and its answers may repeat what a page or a tool said.
+        by_others: true,
         body,
         visibility: Visibility::Shown,
         provenance: Provenance::Original,

@@ -94,7 +94,7 @@ pub struct MessageLine {
     #[serde(default, skip_serializing_if = "is_false")]
     pub derived: bool,
     /// Whether the message contains text that neither the user nor the model wrote. Present only if this
-    /// differs from what the message itself implies; older files do not have the field.
+    /// differs from what the message itself implies. An import ignores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_others: Option<bool>,
     /// Tool calls that the model requested.
@@ -206,7 +206,8 @@ impl MessageLine {
         };
         Some(DraftMessage {
             author: self.author,
-            by_others: self.by_others.unwrap_or_else(|| body.infer_by_others()),
+            // A file may come from anyone, whatever it says.
+            by_others: true,
             body,
             visibility: if self.redacted { Visibility::Hidden } else { Visibility::Shown },
             provenance: if self.derived { Provenance::Derived } else { Provenance::Original },
@@ -437,7 +438,7 @@ mod tests {
                     body: message.body,
                     visibility: message.visibility,
                     provenance: message.provenance,
-                    by_others: message.by_others,
+                    by_others: true,
                     tokens: 0,
                     created: message.created,
                 })

@@ -40,6 +40,18 @@ impl Documents for SqliteStore {
         self.documents_where("TRUE ORDER BY date DESC, id DESC", &[]).await
     }
 
+    async fn is_from_other_project(&self, id: DocumentId, scope: &str) -> Result<bool> {
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM post_sources JOIN conversations ON conversations.id = conversation_id
+                            WHERE document_id = ?1 AND scope <> ?2)",
+        )
+        .bind(id.get())
+        .bind(scope)
+        .fetch_one(&self.readers)
+        .await
+        .or_store_error()
+    }
+
     async fn document(&self, name: &str) -> Result<Option<Document>> {
         // A slug takes precedence over an id.
         let candidates = self

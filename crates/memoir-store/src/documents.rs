@@ -133,6 +133,9 @@ pub trait Documents: Send + Sync {
     /// Returns the document with this slug or id.
     async fn document(&self, name: &str) -> Result<Option<Document>>;
 
+    /// Returns whether a document is a post written, at least in part, from conversations of other projects.
+    async fn is_from_other_project(&self, id: DocumentId, scope: &str) -> Result<bool>;
+
     /// Returns the documents that have this hash or come from this file.
     async fn documents_like(&self, hash: &str, source: &str) -> Result<Vec<Document>>;
 

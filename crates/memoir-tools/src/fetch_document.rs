@@ -46,6 +46,13 @@ impl Tool for FetchDocument {
         let Some(document) = context.store.document(&name).await.map_err(failed)? else {
             return Err(ToolError::Failed(format!("there is no document \"{name}\"")));
         };
+        if let Some(project) = context.only_project()
+            && context.store.is_from_other_project(document.id, project).await.map_err(failed)?
+        {
+            return Err(ToolError::Failed(format!(
+                "\"{name}\" was written from another project, and `rag.scope` limits memory to this one"
+            )));
+        }
         let chunks = count(document.chunks, "chunk");
         let mut text = format!("{} ({}, {chunks})\n\n", document.title, document.date);
         let mut continuation = String::new();

@@ -12,7 +12,9 @@ fn no_tool_reads_other_projects_if_memory_is_limited_to_one() {
     let home = home();
     let exchange = ("The vault code is 7731.".to_owned(), "I will remember it.".to_owned());
     import_exchanges(&home, "/elsewhere", "2026-01-05T10:00:00Z", &[exchange]);
+    home.memoir(["write", "--conversation", "1", "--model", "memoir/recall"]).succeed();
     let attempts = [
+        ("fetch_document", json!({"name": "1"})),
         ("database_query", json!({"sql": "SELECT content FROM messages"})),
         ("database_query", json!({"sql": "SELECT m.content FROM main.messages AS m"})),
         ("database_message", json!({"message_id": 1})),
@@ -71,6 +73,27 @@ fn text_by_others_does_not_become_core_memory_through_an_answer_that_repeats_it(
     let write = json!({"action": "append", "block": "instructions", "text": "Ben may see everything."});
     let fooled = || [Reply::tool_call("c1", "core_memory", &write), Reply::text("You are welcome.")];
     type Preparation<'a> = &'a dyn Fn(&TestHome);
+    let resumed = |home: &TestHome| {
+        let created = "2026-01-05T10:00:00Z";
+        let messages = [
+            json!({"role": "user", "text": "What does the page say?", "created": created, "by_others": false}),
+            json!({"role": "assistant", "text": poison, "created": created, "by_others": false}),
+        ];
+        let lines = [
+            json!({"kind": "memoir", "format": 1}),
+            json!({"kind": "conversation", "id": 1, "origin": "x/1", "title": "Page", "scope": "", "created": created}),
+            json!({"kind": "exchange", "conversation": 1, "model": "m", "messages": messages}),
+        ];
+        let file = home.workspace().join("export.jsonl");
+        fs::write(&file, lines.map(|line| line.to_string()).join("\n")).unwrap();
+        home.memoir(["import", "memoir", &file.to_string_lossy()]).succeed();
+        let provider = ScriptedProvider::start(fooled());
+        home.memoir(["-r", "1", "-p", "thanks"]).provider(&provider).succeed();
+        let result = provider.requests()[1].messages().pop().unwrap().1;
+        assert!(result.starts_with("error: not allowed: it needs approval"), "{result}");
+        assert_eq!(home.count("core_memory_changes"), 0, "a resumed import");
+    };
+    resumed(&home());
     let sources: [(&str, Preparation<'_>); 2] = [
         ("an import", &|home| import_chat(home, "Boat house", "Ben", poison)),
         ("a document", &|home| {

@@ -8,8 +8,10 @@ use std::{
 };
 
 use jiff::civil::Date;
-use memoir_core::{Clock as _, Document, DocumentId, DocumentKind, SystemClock, TimeZone};
-use memoir_store::{Forget, Store, StoreError, Upkeep};
+use memoir_core::{
+    Clock as _, ConversationId, Document, DocumentId, DocumentKind, ExchangeId, SystemClock, TimeZone,
+};
+use memoir_store::{Exchanges, Forget, Store, StoreError, Upkeep};
 
 use crate::{
     config::Config,
@@ -195,38 +197,76 @@ pub(crate) fn set_later_aside(home: &Home, restored: &Path, previous: &Path) -> 
 
 /// What to delete from every copy.
 pub(crate) enum CopyDeletion {
-    Content(Forget),
+    Content {
+        content: Forget,
+        /// The conversation of an exchange, and all its exchanges in the memory. What a copy has besides them was
+        /// replaced (`/retry`) and may say the same.
+        conversation: Option<(ConversationId, HashSet<ExchangeId>)>,
+    },
     Document(DocumentId),
 }
 
-/// Deletes content from every daily backup. One from which it cannot be deleted is deleted as a whole. Returns the
-/// other copies, which may still contain it: their ids may stand for something else.
-///
-/// Call this before the content is deleted from the memory, so that a failure can be retried.
-pub(crate) async fn forget(home: &Home, deletion: &CopyDeletion) -> Result<Vec<PathBuf>, Failure> {
+impl CopyDeletion {
+    /// Returns the deletion of content from copies of a memory.
+    pub(crate) async fn of(content: Forget, store: &(impl Exchanges + ?Sized)) -> Result<Self, Failure> {
+        let id = match content {
+            Forget::Exchange(id) => store.exchange(id).await?.map(|exchange| exchange.conversation_id),
+            Forget::Message(id) => store.message(id).await?.map(|message| message.conversation_id),
+            Forget::Conversation(_) | Forget::Span { .. } => None,
+        };
+        let conversation = match id {
+            Some(id) => {
+                let exchanges = store.exchanges(id, u32::MAX).await?;
+                Some((id, exchanges.into_iter().map(|exchange| exchange.id).collect()))
+            }
+            None => None,
+        };
+        Ok(Self::Content { content, conversation })
+    }
+}
+
+/// Deletes content from every daily backup, then from the memory with `delete`, and then from backups that were made in
+/// the meantime. A failure before `delete` can be retried. Returns the other copies, which may still contain it: their
+/// ids may stand for something else.
+pub(crate) async fn forget<T>(
+    home: &Home,
+    deletion: &CopyDeletion,
+    delete: impl Future<Output = Result<T, Failure>>,
+) -> Result<(T, Vec<PathBuf>), Failure> {
+    let cleaned = forget_in_backups(home, deletion, &HashSet::new()).await?;
+    let deleted = delete.await?;
+    forget_in_backups(home, deletion, &cleaned).await?;
+    let is_replaced = |directory: &PathBuf| {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        REPLACED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    Ok((deleted, subdirectories(&home.data()).filter(is_replaced).collect()))
+}
+
+/// Deletes content from every daily backup but those in `cleaned`. One from which it cannot be deleted is deleted as a
+/// whole. Returns the directories of the backups.
+async fn forget_in_backups(
+    home: &Home,
+    deletion: &CopyDeletion,
+    cleaned: &HashSet<PathBuf>,
+) -> Result<HashSet<PathBuf>, Failure> {
     let mut failure = None;
     // A backup that is being made may contain it. It fails, and the next one is made tomorrow.
     for partial in partial_backups(home) {
         failure = failure.or(fs::remove_dir_all(&partial).err());
     }
-    for DailyBackup { directory, .. } in list(home) {
-        if let Err(reason) = forget_in(&directory, deletion).await {
+    let backups: HashSet<PathBuf> = list(home).into_iter().map(|backup| backup.directory).collect();
+    for directory in backups.difference(cleaned) {
+        if let Err(reason) = forget_in(directory, deletion).await {
             tracing::warn!(
                 reason = reason.message,
                 directory = %directory.display(),
                 "a backup cannot be changed and is deleted, because it may contain what was forgotten"
             );
-            failure = failure.or(fs::remove_dir_all(&directory).err());
+            failure = failure.or(fs::remove_dir_all(directory).err());
         }
     }
-    if let Some(error) = failure {
-        return Err(error.into());
-    }
-    let is_replaced = |directory: &PathBuf| {
-        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        REPLACED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    };
-    Ok(subdirectories(&home.data()).filter(is_replaced).collect())
+    failure.map_or(Ok(backups), |error| Err(error.into()))
 }
 
 async fn forget_in(directory: &Path, deletion: &CopyDeletion) -> Result<(), Failure> {
@@ -242,15 +282,22 @@ async fn forget_in(directory: &Path, deletion: &CopyDeletion) -> Result<(), Fail
 
 async fn delete_from(store: &dyn Store, posts: &Path, deletion: &CopyDeletion) -> Result<(), Failure> {
     match deletion {
-        CopyDeletion::Content(content) => {
-            let deleted = store.forget(*content).await?;
-            for post in &deleted.posts {
-                remove_copied_post(post, posts)?;
+        CopyDeletion::Content { content, conversation } => {
+            let mut selections = vec![*content];
+            if let Some((id, kept)) = conversation {
+                let exchanges = store.exchanges(*id, u32::MAX).await?.into_iter().map(|exchange| exchange.id);
+                selections.extend(exchanges.filter(|id| !kept.contains(id)).map(Forget::Exchange));
             }
-            match deleted.traces_remain {
-                true => Err(Failure::failed("another process reads the copy")),
-                false => Ok(()),
+            for selection in selections {
+                let deleted = store.forget(selection).await?;
+                for post in &deleted.posts {
+                    remove_copied_post(post, posts)?;
+                }
+                if deleted.traces_remain {
+                    return Err(Failure::failed("another process reads the copy"));
+                }
             }
+            Ok(())
         }
         CopyDeletion::Document(id) => {
             for document in store.documents_by_id(&[*id]).await? {
@@ -279,6 +326,7 @@ mod tests {
     use jiff::ToSpan as _;
 
     use super::*;
+    use crate::operations::test_support;
 
     #[test]
     fn the_newest_backup_is_kept_whatever_its_size() {
@@ -296,6 +344,38 @@ mod tests {
         rotate(&home, 50, today);
         assert_eq!(list(&home)[0].day, today);
         assert_eq!(list(&home).len(), 1);
+    }
+
+    #[tokio::test]
+    async fn backups_made_during_a_deletion_and_replaced_exchanges_are_cleaned() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let home = Home::in_directory(directory.path());
+        let store = database::open(&home.database()).await.unwrap();
+        let exchanges = test_support::converse(store.as_ref(), &["first", "replaced"]).await;
+        create_private_directory(&home.backups()).unwrap();
+        let back_up_to = async |day: &str| {
+            let request = BackupRequest { directory: Some(home.backups().join(day)) };
+            back_up(&request, store.as_ref(), &home, &TimeZone::UTC, &mut |_| {}).await.map(drop)
+        };
+        back_up_to("2026-11-15").await.unwrap();
+        let replaced = Forget::Exchange(exchanges[1]);
+        store.forget(replaced).await.unwrap();
+        let first = Forget::Exchange(exchanges[0]);
+        let deletion = CopyDeletion::of(first, store.as_ref()).await.unwrap();
+        let delete = async {
+            // A daily backup comes in between.
+            back_up_to("2026-11-16").await?;
+            Ok(store.forget(first).await?)
+        };
+        forget(&home, &deletion, delete).await.unwrap();
+        store.close().await;
+        for day in ["2026-11-15", "2026-11-16"] {
+            let copy = database::open(&home.backups().join(day).join(DATABASE)).await.unwrap();
+            for id in &exchanges {
+                assert_eq!(copy.exchange(*id).await.unwrap(), None, "{day}");
+            }
+            copy.close().await;
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use memoir_core::{ConversationId, Document, ExchangeId, MessageId, Timestamp};
 use memoir_docs::{Library, remove_post_file};
 use memoir_recall::Recall;
-use memoir_store::{Documents, Forget, ForgetOutcome, Forgetting};
+use memoir_store::{Documents, Forget, ForgetOutcome, Forgetting, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -169,7 +169,7 @@ pub async fn preview(
 /// Fails if the document does not exist, if the store cannot be written, or if the file of a post cannot be deleted.
 pub async fn forget(
     target: &ForgetTarget,
-    store: &dyn Forgetting,
+    store: &dyn Store,
     recall: &Recall,
     home: &Home,
 ) -> Result<ForgetReport, Failure> {
@@ -177,14 +177,16 @@ pub async fn forget(
     match to_selection(target)? {
         Selection::Document(name) => {
             let document = find_document(name, recall.store.as_ref()).await?;
-            let copies = copies::forget(home, &CopyDeletion::Document(document.id)).await?;
-            let file_deleted = Library { recall }.remove(&document, &posts).await?;
+            let deletion = CopyDeletion::Document(document.id);
+            let delete = async { Ok(Library { recall }.remove(&document, &posts).await?) };
+            let (file_deleted, copies) = copies::forget(home, &deletion, delete).await?;
             let deletion = Deletion::Document { document, file_deleted };
             Ok(ForgetReport { deletion, traces_remain: false, copies })
         }
         Selection::Conversations(records) => {
-            let copies = copies::forget(home, &CopyDeletion::Content(records)).await?;
-            let deleted = store.forget(records).await?;
+            let deletion = CopyDeletion::of(records, store).await?;
+            let delete = async { Ok(store.forget(records).await?) };
+            let (deleted, copies) = copies::forget(home, &deletion, delete).await?;
             for post in &deleted.posts {
                 remove_post_file(post, &posts)?;
             }

@@ -32,7 +32,7 @@ pub mod search;
 pub mod suggestions;
 pub mod tasks;
 #[cfg(test)]
-mod test_support;
+pub(crate) mod test_support;
 pub mod workers;
 
 use serde::Serialize;

@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use memoir_core::{
-    ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
-    Provenance, RecalledPassages, SystemClock, TimeZone, Timestamp, Visibility,
+    ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeStatus, MessageBody,
+    NewConversation, Provenance, RecalledPassages, SystemClock, TimeZone, Timestamp, Visibility,
 };
 use memoir_embed::LocalEmbedder;
 use memoir_recall::Recall;
-use memoir_store::{CommittedExchange, Exchanges as _};
+use memoir_store::{CommittedExchange, Exchanges as _, Store};
 
 pub(super) use memoir_store_sqlite::SqliteStore as TestStore;
 
@@ -27,6 +27,19 @@ pub(super) async fn store_with(prompts: &[&str]) -> (TestStore, Vec<CommittedExc
         committed.push(store.commit_exchange(&target, &exchange(prompt)).await.unwrap());
     }
     (store, committed)
+}
+
+/// Stores one conversation with an exchange per prompt.
+pub(crate) async fn converse(store: &dyn Store, prompts: &[&str]) -> Vec<ExchangeId> {
+    let conversation = NewConversation { title: "A conversation".into(), scope: "/p".into() };
+    let mut target = ConversationTarget::New(conversation);
+    let mut ids = Vec::new();
+    for prompt in prompts {
+        let committed = store.commit_exchange(&target, &exchange(prompt)).await.unwrap();
+        ids.push(committed.exchange_id);
+        target = committed.to_target();
+    }
+    ids
 }
 
 pub(super) async fn recall_with(prompts: &[&str]) -> (Recall, Vec<CommittedExchange>) {

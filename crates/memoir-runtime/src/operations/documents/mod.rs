@@ -93,8 +93,11 @@ pub struct RemovedDocument {
 pub async fn remove(request: &DocumentNames, recall: &Recall, home: &Home) -> Result<RemoveReport, Failure> {
     let mut report = RemoveReport::default();
     for document in find_all(&request.names, recall.store.as_ref()).await? {
-        report.copies = copies::forget(home, &CopyDeletion::Document(document.id)).await?;
-        let is_file_deleted = Library { recall }.remove(&document, &home.posts()).await?;
+        let posts = home.posts();
+        let delete = async { Ok(Library { recall }.remove(&document, &posts).await?) };
+        let is_file_deleted;
+        (is_file_deleted, report.copies) =
+            copies::forget(home, &CopyDeletion::Document(document.id), delete).await?;
         report.removed.push(RemovedDocument {
             slug: document.slug,
             chunks: document.chunks,

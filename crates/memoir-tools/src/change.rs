@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
-/// Maximum size of a diff in bytes.
-const MAX_DIFF_BYTES: usize = 20_000;
+/// Maximum size of a diff in bytes. The user is shown all of it before it is approved.
+const MAX_DIFF_BYTES: usize = 1 << 20;
 
 /// Number of unchanged lines around a change.
 const CONTEXT: u32 = 3;

@@ -85,7 +85,7 @@ impl Tool for FileEdit {
         let text = format!(
             "Changed {path} ({} lines)\n{}",
             change::size(&before, &after),
-            change::diff(path, &before, &after)
+            output::truncate_output(&change::diff(path, &before, &after), output::MAX_TOOL_OUTPUT_BYTES)
         );
         Ok(text.into())
     }

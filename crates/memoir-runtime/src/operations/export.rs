@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write as _,
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -95,9 +96,17 @@ pub async fn write_file(
         Failure::failed(format!("could not write {}: {error}", path.display()))
             .hint("Choose another file with `-o`.")
     };
-    let (partial, mut file) = Partial::create_file(path).map_err(write_failure)?;
-    write_all(&conversations, &TextOptions { request, zone }, store, &mut file, progress).await?;
-    file.sync_all().and_then(|()| partial.finish(path)).map_err(write_failure)?;
+    let options = TextOptions { request, zone };
+    // A link keeps leading to the file. A device or a pipe is written to, not replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if target.exists() && !target.is_file() {
+        let mut file = fs::OpenOptions::new().write(true).open(&target).map_err(write_failure)?;
+        write_all(&conversations, &options, store, &mut file, progress).await?;
+    } else {
+        let (partial, mut file) = Partial::create_file(&target).map_err(write_failure)?;
+        write_all(&conversations, &options, store, &mut file, progress).await?;
+        file.sync_all().and_then(|()| partial.finish(&target)).map_err(write_failure)?;
+    }
     Ok(ExportReport { conversations: conversations.len() as u64, path: Some(path.to_owned()) })
 }
 

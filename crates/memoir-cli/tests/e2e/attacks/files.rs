@@ -271,6 +271,31 @@ fn a_repository_of_another_user_above_the_project_does_not_make_it_the_workspace
 }
 
 #[test]
+fn an_export_replaces_neither_pipes_nor_links_and_an_import_does_not_read_devices() {
+    let home = home();
+    let work = home.workspace();
+    home.memoir(["-p", "hello"]).provider(&ScriptedProvider::always(Reply::text("Hi."))).succeed();
+    fs::write(work.join("real"), "old").unwrap();
+    symlink("real", work.join("link")).unwrap();
+    home.memoir(["export", "-o", "link"]).succeed();
+    assert!(work.join("link").is_symlink());
+    assert!(fs::read_to_string(work.join("real")).unwrap().contains("hello"));
+    let pipe = work.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || fs::read_to_string(pipe).unwrap())
+    };
+    home.memoir(["export", "-o", "pipe"]).succeed();
+    assert!(reader.join().unwrap().contains("hello"));
+    assert!(!fs::symlink_metadata(&pipe).unwrap().is_file());
+    for file in ["/dev/zero", "pipe"] {
+        let stderr = home.memoir(["import", "chatgpt", file]).fail(1);
+        assert!(stderr.contains("it is not a regular file"), "{stderr}");
+    }
+}
+
+#[test]
 fn a_denied_link_denies_what_it_leads_to() {
     let home = home();
     let work = home.workspace();

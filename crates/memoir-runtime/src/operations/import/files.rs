@@ -105,6 +105,10 @@ fn read_text(file: &Path) -> Result<String, Failure> {
             false => failure.hint("Specify the file that the program exported."),
         }
     };
+    // Reading a device or a pipe may never end.
+    if file.exists() && !file.is_file() {
+        return Err(read_failure("it is not a regular file".into()));
+    }
     let bytes = fs::read(file).map_err(|error| read_failure(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| read_failure("it is not UTF-8 text".into()))
 }

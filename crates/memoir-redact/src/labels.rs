@@ -228,8 +228,12 @@ fn take_value<'a>(text: &'a str, open: &str) -> Option<&'a str> {
         "{" => line.find('}'),
         quote @ ("\"" | "'" | "`") => line.find(quote),
         _ => {
-            let end = line.find(|letter: char| letter.is_whitespace() || "\"'`,;)]}<>&|".contains(letter));
-            Some(end.unwrap_or(line.len()))
+            let is_end = |letter: char| letter.is_whitespace() || "\"'`,;)]}<>|".contains(letter);
+            let mut ends = line.char_indices().filter(|(at, letter)| match letter {
+                '&' => ends_value(&line[at + 1..]),
+                letter => is_end(*letter),
+            });
+            Some(ends.next().map_or(line.len(), |(at, _)| at))
         }
     };
     let value = &line[..length?];
@@ -239,6 +243,16 @@ fn take_value<'a>(text: &'a str, open: &str) -> Option<&'a str> {
     };
     // A sentence is not a secret, even in quotes.
     (!value.is_empty() && !value.contains(char::is_whitespace)).then_some(value)
+}
+
+/// Returns whether an ampersand before `rest` separates a value from the next parameter or the next command. Otherwise it
+/// is part of the value.
+fn ends_value(rest: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || "_-.[]%".contains(letter);
+    let after_name = rest.trim_start_matches(is_name);
+    rest.is_empty()
+        || rest.starts_with(|letter: char| letter.is_whitespace() || letter == '&')
+        || (after_name.len() < rest.len() && after_name.starts_with('='))
 }
 
 /// Returns the values in the same sentence that are certainly secrets.

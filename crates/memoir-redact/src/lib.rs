@@ -200,6 +200,17 @@ mod tests {
     }
 
     #[test]
+    fn an_ampersand_ends_a_value_only_before_another_one() {
+        for (text, expected) in [
+            ("password: Tr0ub4dor&3zebra", "password: [redacted: password]"),
+            ("?password=Tr0ub4dor3x&next=/home", "?password=[redacted: password]&next=/home"),
+            ("PASSWORD=Tr0ub4dor3x && run", "PASSWORD=[redacted: password] && run"),
+        ] {
+            assert_eq!(redact(text).text, expected);
+        }
+    }
+
+    #[test]
     fn prose_and_code_without_secrets_are_unchanged() {
         for text in [
             "My password is something I should change; where do I keep tokens?",

@@ -8,8 +8,8 @@ use crate::{
     wrap::{measure, wrap},
 };
 
-/// Indentation of the continuation of a wrapped line.
-const CONTINUATION: &str = "  ";
+/// Begins the rest of a line that is wider than the terminal. No line of a diff begins like this.
+const CONTINUATION: &str = ": ";
 
 /// Colors the lines of a unified diff for a preview, and wraps them between words. Nothing is truncated.
 pub fn color_diff(text: &str, terminal: TerminalStyle) -> String {
@@ -122,7 +122,7 @@ mod tests {
         let terminal = TerminalStyle { width: 12, ..TERMINAL };
         assert_eq!(
             color_diff("+one two  three", terminal),
-            "\x1b[32m+one two\x1b[0m\n  \x1b[32mthree\x1b[0m\n"
+            "\x1b[32m+one two\x1b[0m\n: \x1b[32mthree\x1b[0m\n"
         );
     }
 

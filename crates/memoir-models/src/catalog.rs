@@ -28,10 +28,20 @@ pub struct ModelInfo {
     pub output: Option<u64>,
     /// Whether the model can call tools.
     pub tools: Option<bool>,
+    /// The API through which the model is called, if it is not the provider's usual one.
+    pub api: Option<ModelApi>,
     /// Price per token, if it is known.
     pub price: Option<Price>,
     /// Higher price of long requests, if there is one.
     pub long_price: Option<LongPrice>,
+}
+
+/// An API that only some models of a provider have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelApi {
+    /// OpenAI's Responses, through which its newest models call tools.
+    Responses,
 }
 
 impl ModelInfo {
@@ -210,6 +220,7 @@ impl Catalog {
             entry.context = new.context.or(entry.context);
             entry.output = new.output.or(entry.output);
             entry.tools = new.tools.or(entry.tools);
+            entry.api = new.api.or(entry.api);
             // A new price also replaces the old long-request price, which would not fit it.
             (entry.price, entry.long_price) = match new.price {
                 Some(price) => (Some(price), new.long_price),
@@ -224,8 +235,18 @@ impl Catalog {
         }
     }
 
-    /// Returns a chat model's entry. A dated name (`-20250929`, `-2025-08-07`) falls back to the name without the date.
+    /// Returns a chat model's entry. A dated name (`-20250929`, `-2025-08-07`) falls back to the name without the date,
+    /// and a model behind a gateway to the provider's model with the same name (`gpt-5`, `openai/gpt-5`).
     pub fn model(&self, name: &ModelName) -> Option<&ModelInfo> {
+        self.find(name).or_else(|| {
+            let bare =
+                name.model.rsplit('/').next().filter(|_| name.provider == Provider::OpenAiCompatible)?;
+            let providers = [Provider::OpenAi, Provider::Anthropic, Provider::Google, Provider::Xai];
+            providers.into_iter().find_map(|provider| self.find(&ModelName::new(provider, bare)))
+        })
+    }
+
+    fn find(&self, name: &ModelName) -> Option<&ModelInfo> {
         self.models.get(name).or_else(|| {
             let undated = ModelName::new(name.provider, strip_date(&name.model));
             self.models.get(&undated)
@@ -334,6 +355,22 @@ mod tests {
         let usage = |input_tokens| Usage { input_tokens, ..Usage::default() };
         assert_eq!(cost("gemini-2.5-pro", usage(200_000)).as_dollars(), 0.25);
         assert_eq!(cost("gemini-2.5-pro", usage(400_000)).as_dollars(), 1.0);
+    }
+
+    #[test]
+    fn a_model_behind_a_gateway_has_the_price_of_its_provider() {
+        let usage = Usage { input_tokens: 1000, ..Usage::default() };
+        let price = cost("openai/gpt-5", usage);
+        assert!(price > Usd::ZERO);
+        for name in [
+            "openai-compatible/gpt-5",
+            "openai-compatible/openai/gpt-5",
+            "openai-compatible/gpt-5-2025-08-07",
+        ] {
+            assert_eq!(cost(name, usage), price, "{name}");
+        }
+        let catalog = Catalog::built_in().unwrap();
+        assert_eq!(catalog.model(&"openai-compatible/my-own".parse().unwrap()), None);
     }
 
     #[test]

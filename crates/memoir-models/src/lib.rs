@@ -12,7 +12,7 @@ mod name;
 mod reader;
 
 pub use catalog::{
-    Catalog, CatalogError, EmbeddingInfo, InvalidPrice, LongPrice, ModelInfo, PerMillion, Price,
+    Catalog, CatalogError, EmbeddingInfo, InvalidPrice, LongPrice, ModelApi, ModelInfo, PerMillion, Price,
 };
 pub use chat::{
     ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, CompleteAnswer, Finish, ModelLimits, Replay,

@@ -7,10 +7,13 @@ use memoir_models::ModelError;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::{Endpoint, http, secret::Secret, status::error_from_status};
+use crate::{Endpoint, dialect::bearer, http, secret::Secret, status::error_from_status};
 
 /// Maximum size of an error message.
 const MAX_ERROR_BYTES: usize = 1 << 20;
+
+/// Maximum size of a list of models.
+const MAX_LIST_BYTES: usize = 16 << 20;
 
 /// A server, and how to call it.
 #[derive(Clone)]
@@ -88,6 +91,29 @@ impl Connection {
             let reason = if body.len() >= max_bytes { "it is too large" } else { "it is not JSON" };
             ModelError::InvalidResponse(reason.into())
         })
+    }
+
+    /// Returns the JSON at an address relative to the base URL.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server does not return JSON within `time_limit`.
+    pub(crate) async fn get_json(&self, path: &str, time_limit: Duration) -> Result<Value, ModelError> {
+        let invalid = |reason: &str| ModelError::InvalidResponse(reason.into());
+        let url = reqwest::Url::parse(&self.url).and_then(|url| url.join(path));
+        let request = self.client.get(url.map_err(|error| invalid(&error.to_string()))?);
+        let request =
+            bearer(&self.secret).into_iter().fold(request, |request, (name, key)| request.header(name, key));
+        let query = async {
+            let response = request.send().await.map_err(|error| self.transport_error(&error))?;
+            match response.status().is_success() {
+                true => self.read_start(response, MAX_LIST_BYTES).await,
+                false => Err(error_from_status(response.status().as_u16(), "", None)),
+            }
+        };
+        let timed_out = |_| ModelError::IdleTimeout { after: time_limit };
+        let body = timeout(time_limit, query).await.map_err(timed_out)??;
+        serde_json::from_slice(&body).map_err(|_| invalid("it is not JSON"))
     }
 
     /// Reads a body, up to `max_bytes`.

@@ -54,7 +54,7 @@ impl RemoteEmbedder {
             Provider::Google => self.google_request(texts, task),
             _ => ("embeddings".to_owned(), json!({"model": self.model, "input": texts})),
         };
-        let headers = dialect::of(self.provider).key_headers(&self.connection.secret);
+        let headers = dialect::of(self.provider, None).key_headers(&self.connection.secret);
         let response =
             self.connection.post_for_json(&path, &headers, &body, CALL_TIMEOUT, MAX_RESPONSE_BYTES).await?;
         let input_tokens = match response["usage"]["prompt_tokens"].as_u64() {

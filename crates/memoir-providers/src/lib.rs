@@ -6,6 +6,7 @@
 
 mod connection;
 mod dialect;
+mod discovery;
 mod embedder;
 mod endpoint;
 mod failure;

@@ -12,7 +12,7 @@ use std::{
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd, count_tokens};
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -167,10 +167,13 @@ impl Server {
 
     async fn capabilities(&self, time_limit: Duration) -> Result<Capabilities, ModelError> {
         let body = json!({"model": self.model});
-        let description = self
-            .connection
-            .post_for_json("api/show", &self.headers(), &body, time_limit, MAX_DESCRIPTION_BYTES)
-            .await?;
+        let (headers, limit) = (self.headers(), MAX_DESCRIPTION_BYTES);
+        let query = self.connection.post_for_json("api/show", &headers, &body, time_limit, limit);
+        let description = match query.await {
+            // Servers with only part of the API do not describe their models. If the model is missing, the call says so.
+            Err(ModelError::NotFound { .. }) => Value::Null,
+            description => description?,
+        };
         let fields = description["model_info"].as_object().into_iter().flatten();
         let context =
             fields.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());

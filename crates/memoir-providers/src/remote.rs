@@ -5,11 +5,13 @@ use memoir_core::{Usage, Usd};
 use memoir_models::{
     ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName, Provider,
 };
+use tokio::sync::OnceCell;
 
 use crate::{
     CallOptions, Endpoint,
     connection::Connection,
     dialect::{self, Dialect, RequestOptions},
+    discovery::find_context_size,
     reply::read_reply,
 };
 
@@ -21,6 +23,9 @@ pub struct RemoteModel {
     info: Option<ModelInfo>,
     dialect: Box<dyn Dialect>,
     connection: Connection,
+    provider: Provider,
+    /// The context size that the server reports, queried once.
+    context: OnceCell<Option<u64>>,
     options: CallOptions,
     /// Whether the model runs on this machine, where calls are free.
     is_local: bool,
@@ -41,9 +46,15 @@ impl RemoteModel {
         Ok(Self {
             name: name.to_string(),
             model: name.model.clone(),
+            // A gateway may have the model, but not its API.
+            dialect: dialect::of(
+                name.provider,
+                info.as_ref().and_then(|info| info.api).filter(|_| name.provider == Provider::OpenAi),
+            ),
             info,
-            dialect: dialect::of(name.provider),
             connection: Connection::new(endpoint)?,
+            provider: name.provider,
+            context: OnceCell::new(),
             options,
             // Other providers run in the cloud, so a loopback address is only a gateway to them.
             is_local: name.provider == Provider::OpenAiCompatible && endpoint.is_loopback(),
@@ -82,7 +93,12 @@ impl ChatModel for RemoteModel {
     }
 
     async fn limits(&self) -> ModelLimits {
-        self.info.as_ref().map(ModelInfo::limits).unwrap_or_default()
+        let limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
+        if limits.context.is_some() || self.provider != Provider::OpenAiCompatible {
+            return limits;
+        }
+        let query = || find_context_size(&self.connection, &self.model);
+        ModelLimits { context: *self.context.get_or_init(query).await, ..limits }
     }
 
     fn is_free(&self) -> bool {

@@ -56,6 +56,13 @@ pub(crate) fn read_reply(
     .boxed()
 }
 
+/// Returns the error that a message reports, in whatever form.
+fn find_error(message: &Value) -> Option<&Value> {
+    let has_error = |value: &&Value| value.get("error").is_some_and(|error| !error.is_null());
+    let parts = [Some(message), message.get(0), message.get("response")];
+    parts.into_iter().flatten().find(has_error).or_else(|| (message["type"] == "error").then_some(message))
+}
+
 /// A reply that is being read.
 struct Reply {
     frames: Frames,
@@ -111,10 +118,8 @@ impl Reply {
             events.push(Err(ModelError::InvalidResponse(text)));
             return true;
         };
-        let error =
-            message.get("error").or_else(|| message.get(0)?.get("error")).filter(|error| !error.is_null());
-        if error.is_some() {
-            events.push(Err(from_error_event(&secret.redact(&message.to_string()))));
+        if let Some(error) = find_error(&message) {
+            events.push(Err(from_error_event(&secret.redact(&error.to_string()))));
             return true;
         }
         match self.reader.read(&message) {

@@ -6,9 +6,13 @@ mod anthropic;
 mod gemini;
 mod ollama;
 mod openai;
+mod responses;
+mod think;
 
 use memoir_core::{ToolCall, ToolSpec, Usage};
-use memoir_models::{ChatEvent, ChatMessage, ChatRequest, Finish, ModelError, Provider, Replay, StopReason};
+use memoir_models::{
+    ChatEvent, ChatMessage, ChatRequest, Finish, ModelApi, ModelError, Provider, Replay, StopReason,
+};
 pub(crate) use ollama::Ollama;
 use serde_json::{Value, json};
 
@@ -86,8 +90,20 @@ pub(crate) enum EndOfReply {
     Closed,
 }
 
+/// Returns the name of an effort in OpenAI's APIs and those derived from them.
+fn effort(reasoning: Reasoning) -> &'static str {
+    match reasoning {
+        Reasoning::Low => "low",
+        Reasoning::Medium => "medium",
+        Reasoning::High => "high",
+    }
+}
+
 /// Returns the API of a provider that has no client of its own.
-pub(crate) fn of(provider: Provider) -> Box<dyn Dialect> {
+pub(crate) fn of(provider: Provider, api: Option<ModelApi>) -> Box<dyn Dialect> {
+    if let Some(ModelApi::Responses) = api {
+        return Box::new(responses::Responses);
+    }
     match provider {
         Provider::Anthropic => Box::new(anthropic::Anthropic),
         Provider::Google => Box::new(gemini::Gemini),
@@ -136,7 +152,16 @@ const MAX_ARGUMENT_BYTES: usize = 4 << 20;
 /// Fails if they become too long.
 fn add_arguments(arguments: &mut String, part: &str) -> Result<(), ModelError> {
     arguments.push_str(part);
-    match arguments.len() <= MAX_ARGUMENT_BYTES {
+    check_arguments(arguments.len())
+}
+
+/// Checks the size of a call's arguments.
+///
+/// # Errors
+///
+/// Fails if they are too long.
+fn check_arguments(bytes: usize) -> Result<(), ModelError> {
+    match bytes <= MAX_ARGUMENT_BYTES {
         true => Ok(()),
         false => Err(ModelError::InvalidResponse("the arguments of a tool call are too long".into())),
     }

@@ -7,10 +7,10 @@ use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason}
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Framing, Read, ReplyReader, RequestOptions, bearer, end, function_tools,
-    parse_arguments, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Framing, Read, ReplyReader, RequestOptions, bearer, effort, end,
+    function_tools, parse_arguments, text_of, think::ThinkSplitter, tokens, valid_arguments,
 };
-use crate::{Reasoning, secret::Secret, status::shorten};
+use crate::{secret::Secret, status::shorten};
 
 pub(crate) struct Ollama {
     /// The context size for which the server loads the model.
@@ -29,11 +29,7 @@ impl Dialect for Ollama {
             body["tools"] = function_tools(&request.tools);
         }
         if let Some(reasoning) = options.reasoning {
-            body["think"] = json!(match reasoning {
-                Reasoning::Low => "low",
-                Reasoning::Medium => "medium",
-                Reasoning::High => "high",
-            });
+            body["think"] = json!(effort(reasoning));
         }
         Call { path: "api/chat".into(), body }
     }
@@ -81,6 +77,7 @@ fn call(call: &ToolCall) -> Value {
 
 #[derive(Default)]
 struct Reader {
+    splitter: ThinkSplitter,
     calls: Vec<ToolCall>,
     usage: Option<Usage>,
     reason: Option<StopReason>,
@@ -93,7 +90,8 @@ impl ReplyReader for Reader {
         }
         let reply = &message["message"];
         let thinking = text_of(&reply["thinking"]).map(ChatEvent::Thinking);
-        let events = thinking.into_iter().chain(text_of(&reply["content"]).map(ChatEvent::Text)).collect();
+        let content = reply["content"].as_str().unwrap_or_default();
+        let events = thinking.into_iter().chain(self.splitter.push(content)).collect();
         self.calls.extend(reply["tool_calls"].as_array().into_iter().flatten().map(tool_call));
         let is_last = message["done"] == true;
         if is_last {
@@ -107,7 +105,8 @@ impl ReplyReader for Reader {
     }
 
     fn finish(&mut self, _: EndOfReply) -> Vec<Result<ChatEvent, ModelError>> {
-        end(std::mem::take(&mut self.calls), self.usage.take(), self.reason.take().map(Ok), None)
+        let last = end(std::mem::take(&mut self.calls), self.usage.take(), self.reason.take().map(Ok), None);
+        self.splitter.finish().map(Ok).into_iter().chain(last).collect()
     }
 }
 

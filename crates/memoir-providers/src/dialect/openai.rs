@@ -5,10 +5,11 @@ use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, Provider, S
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, bearer, end, function_tools,
-    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, bearer, effort, end,
+    function_tools, parse_arguments, read_replay, save_replay, text_of, think::ThinkSplitter, tokens,
+    valid_arguments,
 };
-use crate::{Reasoning, secret::Secret};
+use crate::secret::Secret;
 
 /// Key of the reasoning in a [`memoir_models::Replay`].
 const REPLAY: &str = "openai";
@@ -31,12 +32,13 @@ impl Dialect for OpenAi {
         if !request.tools.is_empty() {
             body["tools"] = function_tools(&request.tools);
         }
+        // Without a limit, a local server may generate until its context is full.
+        if let Some(limit) = options.max_output_tokens.filter(|_| self.provider == Provider::OpenAiCompatible)
+        {
+            body["max_tokens"] = json!(limit);
+        }
         if let Some(reasoning) = options.reasoning {
-            body["reasoning_effort"] = json!(match reasoning {
-                Reasoning::Low => "low",
-                Reasoning::Medium => "medium",
-                Reasoning::High => "high",
-            });
+            body["reasoning_effort"] = json!(effort(reasoning));
         }
         Call { path: "chat/completions".into(), body }
     }
@@ -48,6 +50,7 @@ impl Dialect for OpenAi {
     fn reader(&self) -> Box<dyn ReplyReader> {
         Box::new(Reader {
             has_separate_reasoning: self.provider == Provider::Xai,
+            splitter: (self.provider == Provider::OpenAiCompatible).then(ThinkSplitter::default),
             reasoning: String::new(),
             calls: Vec::new(),
             usage: None,
@@ -98,6 +101,8 @@ struct PartialCall {
 struct Reader {
     /// Whether the output tokens that the server reports do not include reasoning.
     has_separate_reasoning: bool,
+    /// Present if the server may send reasoning as part of the answer.
+    splitter: Option<ThinkSplitter>,
     reasoning: String,
     calls: Vec<PartialCall>,
     usage: Option<Usage>,
@@ -119,7 +124,12 @@ impl ReplyReader for Reader {
                 self.reasoning.push_str(&reasoning);
                 events.push(ChatEvent::Thinking(reasoning));
             }
-            events.extend(text_of(&delta["content"]).map(ChatEvent::Text));
+            if let Some(text) = text_of(&delta["content"]) {
+                match &mut self.splitter {
+                    Some(splitter) => events.extend(splitter.push(&text)),
+                    None => events.push(ChatEvent::Text(text)),
+                }
+            }
             events.extend(text_of(&delta["refusal"]).map(ChatEvent::Text));
             for call in delta["tool_calls"].as_array().into_iter().flatten() {
                 self.add_call(call)?;
@@ -144,7 +154,8 @@ impl ReplyReader for Reader {
             name: call.name,
             arguments: parse_arguments(&call.arguments),
         });
-        end(calls.collect(), self.usage.take(), reason, replay)
+        let rest = self.splitter.as_mut().and_then(ThinkSplitter::finish).map(Ok);
+        rest.into_iter().chain(end(calls.collect(), self.usage.take(), reason, replay)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use memoir_core::{Usage, Usd};
 use memoir_models::{ChatMessage, StopReason, ToolResult};
+use memoir_providers::{CallOptions, Endpoint, RemoteModel};
 use memoir_testkit::{Reply, ReportedUsage, ScriptedProvider};
 use serde_json::{Value, json};
 
@@ -37,8 +38,14 @@ async fn requests_contain_the_bare_model_name() {
 #[tokio::test]
 async fn no_tools_are_sent_to_a_model_that_does_not_support_them() {
     let provider = ScriptedProvider::start([Reply::text("yes")]);
-    call(&*model("openai/gpt-6.1-terra", &provider), request("Hi")).await.unwrap();
+    let name = name("openai/without-tools");
+    let endpoint = Endpoint::new(name.provider, provider.root_url(), None).unwrap();
+    let info = json!({"name": "without-tools", "provider": "openai", "tools": false});
+    let info = serde_json::from_value(info).unwrap();
+    let model = RemoteModel::new(&name, &endpoint, Some(info), CallOptions::default()).unwrap();
+    call(&model, request("Hi")).await.unwrap();
     assert!(provider.requests()[0].body.get("tools").is_none());
+    assert!(provider.requests()[0].headers.get("authorization").is_none(), "there is no key");
 }
 
 #[tokio::test]
@@ -86,12 +93,12 @@ fn calls_and_results(body: &Value) -> (Vec<Value>, Vec<Value>) {
             Value::Array(items) => items.iter().for_each(|item| walk(item, calls, results)),
             Value::Object(fields) => {
                 let kind = fields.get("type").and_then(Value::as_str);
-                if kind == Some("tool_use")
+                if matches!(kind, Some("tool_use" | "function_call"))
                     || fields.contains_key("functionCall")
                     || fields.contains_key("function")
                 {
                     calls.push(value.clone());
-                } else if kind == Some("tool_result")
+                } else if matches!(kind, Some("tool_result" | "function_call_output"))
                     || fields.contains_key("functionResponse")
                     || fields.get("role").and_then(Value::as_str) == Some("tool")
                 {
@@ -104,7 +111,7 @@ fn calls_and_results(body: &Value) -> (Vec<Value>, Vec<Value>) {
         }
     }
     let (mut calls, mut results) = (Vec::new(), Vec::new());
-    let messages = body.get("messages").or_else(|| body.get("contents")).unwrap();
+    let messages = ["messages", "contents", "input"].iter().find_map(|field| body.get(field)).unwrap();
     walk(messages, &mut calls, &mut results);
     (calls, results)
 }
@@ -149,12 +156,24 @@ async fn thinking_is_sent_back_with_its_signature() {
         assert_eq!(outcome.thinking, "I should look.", "{each}");
         assert_eq!(outcome.text, "", "{each}: thinking is not part of the answer");
         let body = continue_with_results(each, &provider, outcome).await.to_string();
-        let has_signatures = matches!(each.split('/').next(), Some("anthropic" | "google"));
+        let has_signatures =
+            matches!(each.split('/').next(), Some("anthropic" | "google")) || each == "openai/gpt-6.1-terra";
         assert_eq!(body.contains("SIGNED-BY-PROVIDER"), has_signatures, "{each}: {body}");
         if each.starts_with("anthropic") {
             let (thinking, call) = (body.find("\"thinking\"").unwrap(), body.find("tool_use").unwrap());
             assert!(thinking < call && body.contains("I should look."), "{body}");
         }
+    }
+}
+
+#[tokio::test]
+async fn reasoning_in_tags_is_not_part_of_the_answer() {
+    for each in ["openai-compatible/qwen3-max", "ollama/test-model"] {
+        let text = "<think>\nFirst I look around.\n</think>\n\nAll is well.";
+        let provider = ScriptedProvider::start([Reply::text(text).in_chunks_of(7)]);
+        let outcome = call(&*model(each, &provider), request("Look")).await.unwrap();
+        assert_eq!(outcome.thinking.trim(), "First I look around.", "{each}");
+        assert_eq!(outcome.text, "All is well.", "{each}");
     }
 }
 
@@ -165,6 +184,7 @@ async fn usage_is_uniform_and_costs_are_exact() {
         ("anthropic/claude-sonnet-4-5", 100, 50, 500 * 3000 + 400 * 300 + 100 * 3750 + 200 * 15_000),
         ("google/gemini-2.5-pro", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
         ("openai/gpt-5", 0, 50, 600 * 1250 + 400 * 125 + 200 * 10_000),
+        ("openai/gpt-6.1-terra", 0, 50, 600 * 1000 + 400 * 50 + 200 * 5000),
         ("xai/grok-3", 0, 0, 600 * 3000 + 400 * 750 + 200 * 15_000),
         ("ollama/test-model", 0, 0, 0),
     ] {

@@ -89,6 +89,11 @@ fn whole_reply(each: &str) -> serde_json::Value {
             "candidates": [{"content": {"parts": [{"text": "not streamed"}]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 3},
         }]),
+        Some("openai") if each.contains("gpt-6") => json!({
+            "object": "response", "error": null, "incomplete_details": null,
+            "output": [{"type": "message", "content": [{"type": "output_text", "text": "not streamed"}]}],
+            "usage": {"input_tokens": 7, "output_tokens": 3},
+        }),
         Some("ollama") => json!({
             "message": {"content": "not streamed"}, "done": true, "prompt_eval_count": 7, "eval_count": 3,
         }),

@@ -25,6 +25,21 @@ async fn the_first_server_with_a_model_is_chosen() {
 }
 
 #[tokio::test]
+async fn the_context_size_is_asked_of_the_server_once() {
+    let provider = ScriptedProvider::start([]);
+    for (each, expected) in
+        [("openai-compatible/small-model", Some(2048)), ("openai-compatible/test-model", None)]
+    {
+        let model = crate::model(each, &provider);
+        let before = provider.other_requests().len();
+        assert_eq!(model.limits().await.context, expected, "{each}");
+        let after = provider.other_requests().len();
+        model.limits().await;
+        assert_eq!((after > before, provider.other_requests().len()), (true, after), "{each}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_never_answers_is_skipped() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());

@@ -23,10 +23,11 @@ use secrecy::SecretString;
 use serde_json::json;
 
 /// One model per provider. Several providers share OpenAI's API but are called in different ways.
-const MODELS: [&str; 6] = [
+const MODELS: [&str; 7] = [
     "anthropic/claude-sonnet-4-5",
     "google/gemini-2.5-pro",
     "openai/gpt-5",
+    "openai/gpt-6.1-terra",
     "xai/grok-3",
     "ollama/test-model",
     "openai-compatible/qwen3-max",

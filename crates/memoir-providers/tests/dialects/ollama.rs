@@ -21,6 +21,13 @@ async fn the_context_size_fits_the_request_and_only_grows() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_describe_its_models_is_used() {
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    let outcome = call(&*model("ollama/undescribed", &provider), request("Hi")).await.unwrap();
+    assert_eq!(outcome.text, "Yes.");
+}
+
+#[tokio::test]
 async fn a_request_beyond_the_context_window_is_an_error() {
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let error =

@@ -15,6 +15,9 @@ pub const EMBEDDING_DIMENSIONS: usize = 8;
 /// Context size that `/api/show` reports.
 const CONTEXT_LENGTH: u64 = 16_384;
 
+/// A model that `/api/show` does not describe.
+const UNDESCRIBED: &str = "undescribed";
+
 /// Answers a request that is not a chat request.
 pub(super) fn answer(request: &RecordedRequest) -> Response {
     let body = &request.body;
@@ -22,9 +25,12 @@ pub(super) fn answer(request: &RecordedRequest) -> Response {
         path if path.ends_with("/api/tags") => {
             json!({"models": [{"name": "test-embed"}, {"name": "test-model"}]})
         }
+        path if path.ends_with("/api/show") && body["model"] == UNDESCRIBED => {
+            return (StatusCode::NOT_FOUND, "404 page not found").into_response();
+        }
         path if path.ends_with("/api/show") => json!({"model_info": {"test.context_length": CONTEXT_LENGTH}}),
         path if path.ends_with("/models") => {
-            json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}]})
+            json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}, {"id": "small-model", "meta": {"n_ctx": 2048}}]})
         }
         path if path.ends_with("/embeddings") => {
             let inputs = body["input"].as_array().cloned().unwrap_or_default();

@@ -8,6 +8,7 @@ mod lists;
 mod ollama;
 mod openai;
 mod reply;
+mod responses;
 mod rules;
 
 use std::{
@@ -253,6 +254,7 @@ async fn serve(
 fn find_dialect(path: &str) -> Option<&'static dyn Dialect> {
     match path {
         path if path.ends_with("/chat/completions") => Some(&openai::OpenAi),
+        path if path.ends_with("/responses") => Some(&responses::Responses),
         path if path.ends_with("/messages") => Some(&anthropic::Anthropic),
         path if path.ends_with(":streamGenerateContent") => Some(&gemini::Gemini),
         path if path.ends_with("/api/chat") => Some(&ollama::Ollama),

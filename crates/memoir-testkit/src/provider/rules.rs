@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(super) fn find_violation(path: &str, body: &Value) -> Option<String> {
     let result = match path {
         path if path.ends_with("/chat/completions") => openai(body),
+        path if path.ends_with("/responses") => responses(body),
         path if path.ends_with("/messages") => anthropic(body),
         path if path.ends_with(":streamGenerateContent") => gemini(body),
         path if path.ends_with("/api/chat") => ollama(body),
@@ -97,6 +98,34 @@ fn ollama(body: &Value) -> RuleResult {
         },
         |_| None,
     )
+}
+
+fn responses(body: &Value) -> RuleResult {
+    let mut open_calls: HashSet<String> = HashSet::new();
+    let mut last = "";
+    for item in list(body, "input") {
+        let id = item["call_id"].as_str().unwrap_or_default().to_owned();
+        let kind = item["type"].as_str().or(item["role"].as_str()).unwrap_or_default();
+        match kind {
+            "function_call" => drop(open_calls.insert(id)),
+            "function_call_output" => {
+                ensure(open_calls.remove(&id), format!("a result without its call: {id}"))?;
+            }
+            "user" => {
+                ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
+                ensure(last != "user", "two user messages in a row")?;
+            }
+            "reasoning" => {
+                ensure(item["encrypted_content"].is_string(), "reasoning that the server does not know")?
+            }
+            "assistant" | "message" => {}
+            other => return Err(format!("an unknown item {other:?}")),
+        }
+        last = kind;
+    }
+    ensure(body["store"] == false, "the server would store the conversation")?;
+    ensure(open_calls.is_empty(), format!("calls without results: {open_calls:?}"))?;
+    ensure(matches!(last, "user" | "function_call_output"), format!("the last item is {last:?}"))
 }
 
 fn anthropic(body: &Value) -> RuleResult {

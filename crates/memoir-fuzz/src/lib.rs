@@ -17,6 +17,7 @@ mod stream_anthropic;
 mod stream_gemini;
 mod stream_ollama;
 mod stream_openai;
+mod stream_responses;
 mod stream_xai;
 mod time_expressions;
 
@@ -31,6 +32,7 @@ pub use stream_anthropic::stream_anthropic;
 pub use stream_gemini::stream_gemini;
 pub use stream_ollama::stream_ollama;
 pub use stream_openai::stream_openai;
+pub use stream_responses::stream_responses;
 pub use stream_xai::stream_xai;
 pub use time_expressions::time_expressions;
 
@@ -50,6 +52,7 @@ pub const ALL: &[(&str, Target)] = &[
     ("stream_gemini", stream_gemini),
     ("stream_ollama", stream_ollama),
     ("stream_openai", stream_openai),
+    ("stream_responses", stream_responses),
     ("stream_xai", stream_xai),
     ("time_expressions", time_expressions),
 ];

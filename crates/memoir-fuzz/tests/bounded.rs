@@ -193,6 +193,7 @@ targets!(
     stream_gemini,
     stream_ollama,
     stream_openai,
+    stream_responses,
     stream_xai,
     time_expressions,
 );

@@ -129,7 +129,9 @@ fn tool(spec: &ToolSpec) -> Value {
 struct Reader {
     /// The blocks of the reply as they are sent back.
     blocks: Vec<Value>,
-    /// The arguments of the call that is being sent.
+    /// Whether the last block is a call that is not complete yet.
+    is_call_open: bool,
+    /// The arguments of that call.
     arguments: String,
     calls: Vec<ToolCall>,
     usage: Option<Usage>,
@@ -154,8 +156,8 @@ impl ReplyReader for Reader {
             // A whole reply.
             Some("message") => {
                 for block in message["content"].as_array().into_iter().flatten() {
-                    self.arguments = block.get("input").map(Value::to_string).unwrap_or_default();
                     read.events.extend(self.start_block(block.clone()));
+                    self.arguments = block.get("input").map(Value::to_string).unwrap_or_default();
                     self.finish_block();
                 }
                 self.add_usage(&message["usage"]);
@@ -167,6 +169,7 @@ impl ReplyReader for Reader {
     }
 
     fn finish(&mut self, how: EndOfReply) -> Vec<Result<ChatEvent, ModelError>> {
+        self.finish_block();
         let reason = self.reason.take().or((how == EndOfReply::Marked).then_some(Ok(StopReason::Done)));
         // The text and the calls are enough without reasoning, which must be sent back with its signature.
         let is_thinking =
@@ -181,12 +184,15 @@ impl ReplyReader for Reader {
 
 impl Reader {
     fn start_block(&mut self, block: Value) -> Option<ChatEvent> {
+        // The previous one may lack its end.
+        self.finish_block();
+        self.is_call_open = block["type"] == "tool_use";
         let event = match block["type"].as_str() {
             Some("thinking") => text_of(&block["thinking"]).map(ChatEvent::Thinking),
             Some("text") => text_of(&block["text"]).map(ChatEvent::Text),
             _ => None,
         };
-        self.blocks.push(block);
+        self.blocks.push(if block.is_object() { block } else { json!({}) });
         event
     }
 
@@ -210,7 +216,8 @@ impl Reader {
 
     fn finish_block(&mut self) {
         let arguments = parse_arguments(&std::mem::take(&mut self.arguments));
-        let Some(block) = self.blocks.last_mut().filter(|block| block["type"] == "tool_use") else { return };
+        let is_call_open = std::mem::take(&mut self.is_call_open);
+        let Some(block) = self.blocks.last_mut().filter(|_| is_call_open) else { return };
         let text = |field: &str| block[field].as_str().unwrap_or_default().to_owned();
         let call = ToolCall { id: text("id"), name: text("name"), arguments };
         block["input"] = valid_arguments(&call);

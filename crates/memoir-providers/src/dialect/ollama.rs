@@ -10,7 +10,7 @@ use super::{
     Call, Dialect, EndOfReply, Framing, Read, ReplyReader, RequestOptions, bearer, effort, end,
     function_tools, parse_arguments, text_of, think::ThinkSplitter, tokens, valid_arguments,
 };
-use crate::{secret::Secret, status::shorten};
+use crate::secret::Secret;
 
 pub(crate) struct Ollama {
     /// The context size for which the server loads the model.
@@ -86,7 +86,7 @@ struct Reader {
 impl ReplyReader for Reader {
     fn read(&mut self, message: &Value) -> Result<Read, ModelError> {
         if message.get("message").is_none() && message.get("done").is_none() {
-            return Err(ModelError::InvalidResponse(shorten(&message.to_string())));
+            return Err(ModelError::InvalidResponse("it has neither a message nor an end".into()));
         }
         let reply = &message["message"];
         let thinking = text_of(&reply["thinking"]).map(ChatEvent::Thinking);

@@ -24,8 +24,8 @@ pub struct RemoteModel {
     dialect: Box<dyn Dialect>,
     connection: Connection,
     provider: Provider,
-    /// The context size that the server reports, queried once.
-    context: OnceCell<Option<u64>>,
+    /// The context size that the server has reported.
+    context: OnceCell<u64>,
     options: CallOptions,
     /// Whether the model runs on this machine, where calls are free.
     is_local: bool,
@@ -97,8 +97,9 @@ impl ChatModel for RemoteModel {
         if limits.context.is_some() || self.provider != Provider::OpenAiCompatible {
             return limits;
         }
-        let query = || find_context_size(&self.connection, &self.model);
-        ModelLimits { context: *self.context.get_or_init(query).await, ..limits }
+        // A server that is still loading is asked again.
+        let query = || async { find_context_size(&self.connection, &self.model).await.ok_or(()) };
+        ModelLimits { context: self.context.get_or_try_init(query).await.ok().copied(), ..limits }
     }
 
     fn is_free(&self) -> bool {

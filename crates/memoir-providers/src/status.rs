@@ -19,7 +19,7 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
         403 => ModelError::Forbidden { message },
         404 => ModelError::NotFound { message },
         429 => ModelError::RateLimited { retry_after, message },
-        500 | 502 | 503 | 504 | 529 => ModelError::Server { status, retry_after, message },
+        408 | 500.. => ModelError::Server { status, retry_after, message },
         _ => ModelError::BadRequest { status, message },
     }
 }

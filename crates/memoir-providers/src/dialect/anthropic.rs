@@ -22,6 +22,9 @@ const DEFAULT_MAX_TOKENS: u64 = 32_000;
 /// Models before this version get a number of tokens for reasoning, later ones an effort.
 const FIRST_WITH_EFFORT: (u64, u64) = (4, 6);
 
+/// Smallest number of tokens for reasoning that the API accepts.
+const MIN_BUDGET: u64 = 1024;
+
 pub(super) struct Anthropic;
 
 impl Dialect for Anthropic {
@@ -48,8 +51,11 @@ impl Dialect for Anthropic {
                 Reasoning::High => ("high", 24_000),
             };
             if version(options.model).is_some_and(|version| version < FIRST_WITH_EFFORT) {
-                let budget = budget.min(max_tokens.saturating_sub(1));
-                body["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
+                // Half of the output is for the answer.
+                let budget = budget.min(max_tokens / 2);
+                if budget >= MIN_BUDGET {
+                    body["thinking"] = json!({"type": "enabled", "budget_tokens": budget});
+                }
             } else {
                 body["thinking"] = json!({"type": "adaptive", "display": "summarized"});
                 body["output_config"] = json!({"effort": effort});
@@ -103,8 +109,8 @@ fn message(message: &ChatMessage) -> Value {
         ChatMessage::User(text) => json!({"role": "user", "content": [{"type": "text", "text": text}]}),
         ChatMessage::Assistant { text, tool_calls, .. } => {
             let content = read_replay(REPLAY, message).unwrap_or_else(|| {
-                // An empty text block is an error.
-                let text = (!text.is_empty()).then(|| json!({"type": "text", "text": text}));
+                // A text block without words is an error.
+                let text = (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
                 text.into_iter().chain(tool_calls.iter().map(call)).collect()
             });
             json!({"role": "assistant", "content": content})
@@ -175,7 +181,8 @@ impl ReplyReader for Reader {
         let is_thinking =
             |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
         let replay = self.blocks.iter().any(is_thinking).then(|| {
-            let is_sent = |block: &Value| block["text"] != "" && block["signature"] != "";
+            let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+            let is_sent = |block: &Value| !is_blank(&block["text"]) && block["signature"] != "";
             save_replay(REPLAY, self.blocks.drain(..).filter(is_sent).collect())
         });
         end(std::mem::take(&mut self.calls), self.usage.take(), reason, replay)
@@ -253,6 +260,32 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasoning_leaves_room_for_the_answer() {
+        let request =
+            ChatRequest { messages: vec![ChatMessage::User("Hi".into())], ..ChatRequest::default() };
+        let thinking = |max_output_tokens: u64| {
+            let reasoning = Some(Reasoning::High);
+            let options = RequestOptions {
+                model: "claude-sonnet-4-5",
+                reasoning,
+                max_output_tokens: Some(max_output_tokens),
+            };
+            Anthropic.call(&request, &options).body["thinking"]["budget_tokens"].clone()
+        };
+        assert_eq!(thinking(64_000), 24_000);
+        assert_eq!(thinking(4096), 2048);
+        assert_eq!(thinking(1500), Value::Null, "the API accepts no smaller budget");
+    }
+
+    #[test]
+    fn text_without_words_is_not_sent() {
+        let arguments = json!({});
+        let call = ToolCall { id: "c".into(), name: "look".into(), arguments };
+        let reply = ChatMessage::Assistant { text: "\n\n".into(), tool_calls: vec![call], replay: None };
+        assert_eq!(message(&reply)["content"].as_array().map(Vec::len), Some(1));
+    }
 
     #[test]
     fn versions_are_read_from_names() {

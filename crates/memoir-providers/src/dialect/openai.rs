@@ -14,8 +14,11 @@ use crate::secret::Secret;
 /// Key of the reasoning in a [`memoir_models::Replay`].
 const REPLAY: &str = "openai";
 
-/// Names under which servers send reasoning.
-const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+/// Name under which most servers send reasoning, and some of them expect it back.
+const REASONING: &str = "reasoning_content";
+
+/// Name under which others send it. They reject it in a request.
+const REASONING_FOR_DISPLAY: &str = "reasoning";
 
 pub(super) struct OpenAi {
     pub(super) provider: Provider,
@@ -73,7 +76,7 @@ fn messages(request: &ChatRequest) -> Value {
                     reply["tool_calls"] = tool_calls.iter().map(call).collect();
                 }
                 if let Some(reasoning) = read_replay(REPLAY, message) {
-                    reply["reasoning_content"] = reasoning;
+                    reply[REASONING] = reasoning;
                 }
                 messages.push(reply);
             }
@@ -120,9 +123,11 @@ impl ReplyReader for Reader {
             // A reply that is not streamed has a message instead of a delta.
             let is_streamed = choice["delta"].is_object();
             let delta = if is_streamed { &choice["delta"] } else { &choice["message"] };
-            if let Some(reasoning) = REASONING_FIELDS.iter().find_map(|field| text_of(&delta[*field])) {
+            if let Some(reasoning) = text_of(&delta[REASONING]) {
                 self.reasoning.push_str(&reasoning);
                 events.push(ChatEvent::Thinking(reasoning));
+            } else {
+                events.extend(text_of(&delta[REASONING_FOR_DISPLAY]).map(ChatEvent::Thinking));
             }
             if let Some(text) = text_of(&delta["content"]) {
                 match &mut self.splitter {

@@ -40,6 +40,8 @@ pub const CONFINE_ARGUMENT: &str = "__confined";
 /// Further arguments: execute the command instead of supervising it, confine it with Landlock, let it use the network,
 /// keep a directory in its place, make a path read-only, watch names in a directory, let it write to a directory.
 const EXECUTE: &str = "--execute";
+/// Only try whether namespaces can be created.
+const PROBE: &str = "--probe";
 pub(crate) const LANDLOCK: &str = "--landlock";
 pub(crate) const NETWORK: &str = "--network";
 pub(crate) const PIN: &str = "--pin";
@@ -81,6 +83,9 @@ pub(crate) fn is_supported() -> bool {
 /// Fails if the command cannot be confined or started.
 pub fn run_confined(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> {
     let mut arguments = arguments.peekable();
+    if arguments.next_if(|argument| argument == PROBE).is_some() {
+        return enter_namespaces(false).map(|()| ExitCode::SUCCESS);
+    }
     match arguments.next_if(|argument| argument == EXECUTE) {
         Some(_) => Err(execute(arguments)),
         None => supervise(arguments),
@@ -132,7 +137,11 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
     // Detach from the user's terminal, so that the command cannot inject input or output there.
     setsid()?;
     let names = NameWatch::start(confinement.watched.iter())?;
-    isolate(&confinement)?;
+    if can_isolate() {
+        isolate(&confinement)?;
+    } else {
+        tracing::debug!("commands run without namespaces");
+    }
     let mut processes = ProcessTree::prepare()?;
     let mut command = Command::new(PROGRAM);
     command.arg(CONFINE_ARGUMENT).arg(EXECUTE).args(arguments).stdin(Stdio::null());
@@ -200,28 +209,38 @@ fn execute(mut arguments: Peekable<impl Iterator<Item = OsString>>) -> io::Error
     Command::new(program).args(arguments).exec()
 }
 
-/// Moves this process and its children into namespaces of their own: the children cannot name other processes, see no
-/// network unless they may use it, and see protected paths read-only. Landlock keeps them from changing the mounts. This
-/// process must have one thread only.
-///
-/// Where the system does not allow namespaces, only Landlock confines the command.
-fn isolate(confinement: &Confinement) -> io::Result<()> {
+/// Returns whether this process can isolate a command. Another process tries it, because there is no way back from
+/// half of it: some systems allow to create a namespace, but nothing in it.
+fn can_isolate() -> bool {
+    let mut command = Command::new(PROGRAM);
+    command.args([CONFINE_ARGUMENT, PROBE]);
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// Moves this process and its children into namespaces of their own: the children cannot name other processes, and see
+/// no network unless they may use it. This process must have one thread only.
+fn enter_namespaces(network: bool) -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let mut namespaces = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWPID;
-    if !confinement.network {
+    if !network {
         namespaces |= UnshareFlags::NEWNET;
     }
     // SAFETY: only `UnshareFlags::FILES` is unsafe, which is not used.
     #[expect(unsafe_code, reason = "rustix marks all uses of unshare as unsafe")]
-    let unshared = unsafe { unshare_unsafe(namespaces) };
-    if let Err(error) = unshared {
-        tracing::debug!(%error, "commands run without namespaces");
-        return Ok(());
-    }
+    unsafe { unshare_unsafe(namespaces) }?;
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    Ok(mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?)
+}
+
+/// Enters namespaces in which protected paths are read-only, and pinned directories keep their place. Landlock keeps the
+/// children from changing the mounts.
+///
+/// Where the system does not allow namespaces, only Landlock confines the command.
+fn isolate(confinement: &Confinement) -> io::Result<()> {
+    enter_namespaces(confinement.network)?;
     // Directories come before what they contain.
     let pinned = confinement.pinned.iter().map(|path| (path, false));
     let mounts: BTreeMap<&PathBuf, bool> =

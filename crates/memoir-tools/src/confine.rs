@@ -18,7 +18,7 @@ use landlock::{
     RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope,
 };
 use rustix::{
-    event::{PollFd, PollFlags, poll},
+    event::{PollFd, PollFlags, Timespec, poll},
     fs::{StatVfsMountFlags, statvfs},
     io::Errno,
     mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount},
@@ -54,6 +54,9 @@ const PROGRAM: &str = "/proc/self/exe";
 
 /// Exit code of a supervisor whose command was ended because Memoir has ended.
 const ABANDONED: u8 = 137;
+
+/// How often a supervisor looks whether its command has ended, where the kernel does not tell it.
+const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Newest Landlock version in use. Older kernels apply the subset that they support.
 const NEWEST_ABI: ABI = ABI::V6;
@@ -147,7 +150,7 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
     command.arg(CONFINE_ARGUMENT).arg(EXECUTE).args(arguments).stdin(Stdio::null());
     let mut child = command.spawn()?;
     processes.leader = Some(child.id());
-    if wait_for_end(&child)? == End::Abandoned {
+    if wait_for_end(&mut child)? == End::Abandoned {
         processes.kill_all(Leader::Running);
         // Memoir, which otherwise does this, may have ended.
         names.finish();
@@ -163,20 +166,22 @@ fn supervise(arguments: impl Iterator<Item = OsString>) -> io::Result<ExitCode> 
 }
 
 /// Waits until the command ends or stdin is closed. After `isolate`, a process cannot start threads.
-fn wait_for_end(child: &Child) -> io::Result<End> {
-    let command = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+fn wait_for_end(child: &mut Child) -> io::Result<End> {
+    // Kernels before 5.3 cannot report the end of a process to `poll`.
+    let command = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).ok();
+    let interval = command.is_none().then_some(POLL_INTERVAL);
     let stdin = io::stdin();
     loop {
-        let mut polled = [PollFd::new(&command, PollFlags::IN), PollFd::new(&stdin, PollFlags::IN)];
-        match poll(&mut polled, None) {
+        let mut polled = vec![PollFd::new(&stdin, PollFlags::IN)];
+        polled.extend(command.as_ref().map(|command| PollFd::new(command, PollFlags::IN)));
+        match poll(&mut polled, interval.as_ref()) {
             Err(Errno::INTR) => continue,
             result => result?,
         };
-        let [command_polled, stdin_polled] = &polled;
-        if !command_polled.revents().is_empty() {
+        if child.try_wait()?.is_some() {
             return Ok(End::Command);
         }
-        if !stdin_polled.revents().is_empty() && rustix::io::read(&stdin, &mut [0; 16][..])? == 0 {
+        if !polled[0].revents().is_empty() && rustix::io::read(&stdin, &mut [0; 16][..])? == 0 {
             return Ok(End::Abandoned);
         }
     }

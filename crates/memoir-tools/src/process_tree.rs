@@ -4,6 +4,7 @@ use std::{
     collections::HashSet,
     ffi::OsStr,
     io,
+    process::{Command, Output},
     sync::Mutex,
     time::{Duration, Instant},
 };
@@ -30,6 +31,15 @@ pub fn spawn_registered<T, E>(
     let child = start()?;
     registered.get_or_insert_default().extend(pid(&child));
     Ok(child)
+}
+
+/// Runs a program of Memoir's own to its end, and returns its output.
+pub(crate) fn run_registered(command: &mut Command) -> io::Result<Output> {
+    let child = spawn_registered(|| command.spawn(), |child| Some(child.id()))?;
+    let pid = child.id();
+    let output = child.wait_with_output();
+    lock(&REGISTERED).get_or_insert_default().remove(&pid);
+    output
 }
 
 /// Kills all registered child processes. Call this when the program exits.

@@ -4,9 +4,12 @@
 use std::{
     collections::HashMap,
     fs, io,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
 };
+
+use crate::process_tree::run_registered;
 
 /// Names of directories and files, in lower case.
 const NAMES: [&str; 61] = [
@@ -76,6 +79,10 @@ const NAMES: [&str; 61] = [
 /// A file with this name makes a directory a Git repository, whatever the directory is called.
 const GIT_HEAD: &str = "HEAD";
 
+/// Environment variables with which Git would report on another repository, or with another config.
+const REDIRECTING_VARIABLES: [&str; 6] =
+    ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS"];
+
 /// Returns whether a path has one of these names, in any case.
 pub(crate) fn has_protected_name(path: &Path) -> bool {
     let is_listed = |name: &str| NAMES.contains(&name.to_lowercase().as_str());
@@ -114,14 +121,16 @@ fn hooks_directory(repository: &Path) -> Option<PathBuf> {
         return None;
     }
     // Only Git understands all of its config: includes, conditions, continued lines.
-    let output = std::process::Command::new("git")
-        .arg("-C")
-        .arg(repository)
-        .args(["rev-parse", "--git-path", "hooks"])
-        .env_remove("GIT_DIR")
-        .stdin(Stdio::null())
-        .output();
-    let name = String::from_utf8(output.ok().filter(|output| output.status.success())?.stdout).ok()?;
+    let mut command = Command::new("git");
+    command.arg("-C").arg(repository).args(["rev-parse", "--git-path", "hooks"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    REDIRECTING_VARIABLES.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    // Where Git fails, it does not run hooks for the user either.
+    let name =
+        String::from_utf8(run_registered(&mut command).ok().filter(|output| output.status.success())?.stdout)
+            .ok()?;
     let directory = repository.join(name.trim_end_matches('\n'));
     Some(directory.canonicalize().unwrap_or(directory)).filter(|hooks| !repository.starts_with(hooks))
 }
@@ -162,8 +171,21 @@ fn entries(directory: &Path) -> io::Result<Vec<PathBuf>> {
 /// name gets another one.
 pub(crate) struct NameWatch {
     directories: Vec<(PathBuf, fs::Permissions)>,
-    /// What existed, with the target if it is a link.
-    existing: HashMap<PathBuf, Option<PathBuf>>,
+    /// What existed, and where it leads if it is a link.
+    existing: HashMap<PathBuf, Option<Link>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Link {
+    target: PathBuf,
+    /// What the target is in the end, unless it does not exist. Other links may lie between.
+    real: Option<PathBuf>,
+}
+
+impl Link {
+    fn read(path: &Path) -> Option<Self> {
+        Some(Self { target: fs::read_link(path).ok()?, real: path.canonicalize().ok() })
+    }
 }
 
 /// What a command created under a protected name.
@@ -193,8 +215,7 @@ impl NameWatch {
     pub(crate) fn finish(self) -> Vec<CreatedName> {
         let mut created = Vec::new();
         for (directory, permissions) in &self.directories {
-            // The command may have made the directory unreadable or read-only.
-            if let Err(error) = fs::set_permissions(directory, permissions.clone()) {
+            if let Err(error) = restore_access(directory, permissions) {
                 tracing::debug!(directory = %directory.display(), %error, "could not restore permissions");
             }
             let named = find_named(directory).unwrap_or_else(|error| {
@@ -212,9 +233,9 @@ impl NameWatch {
             }
         }
         for (path, link) in self.existing {
-            if let Some(target) = link
+            if let Some(link) = link
                 && !path.is_symlink()
-                && let Err(error) = std::os::unix::fs::symlink(target, &path)
+                && let Err(error) = restore_link(&path, &link)
             {
                 tracing::warn!(path = %path.display(), %error, "could not create a link again");
             }
@@ -224,9 +245,29 @@ impl NameWatch {
     }
 }
 
-fn find_named(directory: &Path) -> io::Result<Vec<(PathBuf, Option<PathBuf>)>> {
+fn find_named(directory: &Path) -> io::Result<Vec<(PathBuf, Option<Link>)>> {
     let named = entries(directory)?.into_iter().filter(|path| is_named(path));
-    Ok(named.map(|path| (path.clone(), fs::read_link(path).ok())).collect())
+    Ok(named.map(|path| (path.clone(), Link::read(&path))).collect())
+}
+
+/// Gives the owner back what a command took away by making a directory unreadable or read-only.
+fn restore_access(directory: &Path, before: &fs::Permissions) -> io::Result<()> {
+    let mut permissions = directory.metadata()?.permissions();
+    let missing = before.mode() & 0o700 & !permissions.mode();
+    if missing != 0 {
+        permissions.set_mode(permissions.mode() | missing);
+        fs::set_permissions(directory, permissions)?;
+    }
+    Ok(())
+}
+
+/// Creates a link again, unless what lies behind it has changed.
+fn restore_link(path: &Path, link: &Link) -> io::Result<()> {
+    std::os::unix::fs::symlink(&link.target, path)?;
+    if path.canonicalize().ok() != link.real {
+        fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 /// Gives a path a name that nothing acts on. Returns it.
@@ -280,6 +321,38 @@ mod tests {
             [".git", "bare.git", "docs/guide.md", "scripts/hooks"].map(|name| project.join(name))
         );
         assert_eq!(find_protected(&project.join("bare.git")), [project.join("bare.git")]);
+    }
+
+    #[test]
+    fn links_that_lead_elsewhere_through_other_links_get_another_name() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        for name in ["guide.md", "evil.md"] {
+            fs::write(path(name), name).unwrap();
+        }
+        for (target, name) in [("guide.md", "current"), ("current", "CLAUDE.md"), ("absent", "GEMINI.md")] {
+            std::os::unix::fs::symlink(target, path(name)).unwrap();
+        }
+        let watch = NameWatch::start([directory.path()].into_iter()).unwrap();
+        fs::remove_file(path("current")).unwrap();
+        std::os::unix::fs::symlink("evil.md", path("current")).unwrap();
+        fs::write(path("absent"), "evil").unwrap();
+        let renamed: Vec<_> = watch.finish().into_iter().filter_map(|name| name.new_path).collect();
+        assert_eq!(renamed, [path("CLAUDE.md.unapproved"), path("GEMINI.md.unapproved")]);
+        assert!(!path("CLAUDE.md").exists() && !path("GEMINI.md").exists());
+    }
+
+    #[test]
+    fn only_lost_access_of_the_owner_is_restored() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let mode = || directory.path().metadata().unwrap().permissions().mode() & 0o777;
+        for (changed, expected) in [(0o755, 0o755), (0o011, 0o711), (0o770, 0o770)] {
+            fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o700)).unwrap();
+            let watch = NameWatch::start([directory.path()].into_iter()).unwrap();
+            fs::set_permissions(directory.path(), fs::Permissions::from_mode(changed)).unwrap();
+            watch.finish();
+            assert_eq!(mode(), expected);
+        }
     }
 
     #[test]

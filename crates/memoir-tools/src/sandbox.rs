@@ -139,11 +139,10 @@ impl Sandbox {
         let mut add = |option: &str, path: &Path| {
             command.arg(option).arg(path);
         };
-        let temporary =
-            self.temp_dir.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+        let temporary = self.temp_dir.as_ref().and_then(|path| path.canonicalize().ok());
         let writable: Vec<&Path> = workspace.directories().chain(temporary.as_deref()).collect();
         if !self.is_approved {
-            let own = self.own_directories.iter().filter(|path| path.exists()).cloned();
+            let own = self.own_directories.iter().flat_map(|path| outside(path, workspace));
             let protected: Vec<PathBuf> =
                 workspace.directories().flat_map(find_protected).chain(own).collect();
             pinned(&protected, workspace, &writable).iter().for_each(|path| add(PIN, path));
@@ -159,6 +158,20 @@ impl Sandbox {
     pub fn confines(&self) -> bool {
         self.helper.is_some() && crate::confine::is_supported()
     }
+}
+
+/// Returns what must be protected to protect a directory of Memoir's: the directory if it exists, or its contents if it
+/// contains the workspace, which remains writable.
+fn outside(directory: &Path, workspace: &Workspace) -> Vec<PathBuf> {
+    let Ok(directory) = directory.canonicalize() else { return Vec::new() };
+    let contains_workspace =
+        |path: &Path| workspace.directories().any(|inner| inner != path && inner.starts_with(path));
+    if !contains_workspace(&directory) {
+        return vec![directory];
+    }
+    let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let others = entries.filter(|path| !workspace.directories().any(|directory| directory == path));
+    others.flat_map(|path| outside(&path, workspace)).collect()
 }
 
 /// Returns the directories that must keep their place: those above protected paths, and the workspace itself.

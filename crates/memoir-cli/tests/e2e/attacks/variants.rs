@@ -242,6 +242,38 @@ fn a_command_cannot_change_memoirs_own_files_in_the_workspace() {
 }
 
 #[test]
+fn a_workspace_inside_memoirs_own_directory_is_writable_and_the_rest_is_not() {
+    if !has_namespaces() {
+        return;
+    }
+    let home = home();
+    let own = home.workspace().join("memoir");
+    let work = own.join("projects/site");
+    fs::create_dir_all(&work).unwrap();
+    fs::write(own.join("config.toml"), "[rag]\ntoken_budget = 1300\n").unwrap();
+    run_in(&home, &work, &own, "echo fine > page; echo evil >> ../../config.toml; rm -f ../../memoir.db");
+    assert_eq!(fs::read_to_string(work.join("page")).unwrap(), "fine\n");
+    assert!(!fs::read_to_string(own.join("config.toml")).unwrap().contains("evil"));
+    assert!(own.join("memoir.db").exists());
+}
+
+#[test]
+fn a_command_cannot_redirect_a_protected_link_through_another_link() {
+    let home = home();
+    let work = home.workspace();
+    fs::write(work.join("guide.md"), CANARY).unwrap();
+    for (target, link) in [("guide.md", "current"), ("current", "CLAUDE.md"), ("absent", "GEMINI.md")] {
+        symlink(target, work.join(link)).unwrap();
+    }
+    let attack = json!({"command": "echo evil > evil.md; ln -sfn evil.md current; echo evil > absent"});
+    calls(&home, "full", &[("execute_bash", attack)]);
+    for name in ["CLAUDE.md", "GEMINI.md"] {
+        assert!(!work.join(name).exists(), "{name}");
+        assert!(work.join(format!("{name}.unapproved")).is_symlink(), "{name}");
+    }
+}
+
+#[test]
 fn a_command_cannot_replace_the_workspace_or_its_parents() {
     if !has_namespaces() {
         return;

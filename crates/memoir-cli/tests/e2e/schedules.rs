@@ -314,7 +314,7 @@ fn a_conversation_delegates_to_a_subagent_and_gets_its_report() {
     assert!(!inner_text.contains("periwinkle"), "the sub-agent does not see the conversation");
     assert!(inner_text.contains("You work alone"), "{inner_text}");
     let tools: Vec<_> =
-        inner.body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
+        inner.body["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert!(!tools.contains(&json!("run_subagent")), "a sub-agent cannot start another");
     let messages = request_text(&provider, 3);
     assert!(messages.contains("The sub-agent reports:\n\nThe barometer fell; I could not write.\n\nCalls that were not allowed: file_write."), "{messages}");

@@ -163,7 +163,7 @@ fn failed_jobs_are_retried_or_given_up_and_nothing_is_half_done() {
     home.write_config(WITH_SUMMARIZER);
     work(&home, &ScriptedProvider::always(Reply::text(&"talk ".repeat(10_000))));
     let summaries = list_summaries(&home);
-    assert!(summaries.len() == 2 && summaries.iter().all(|summary| summary.len() < 3000));
+    assert!(summaries.len() == 2 && summaries.iter().all(|summary| summary.len() < 3000), "{summaries:?}");
 }
 
 #[test]

@@ -28,7 +28,12 @@ pub(super) fn answer(request: &RecordedRequest) -> Response {
         path if path.ends_with("/api/show") && body["model"] == UNDESCRIBED => {
             return (StatusCode::NOT_FOUND, "404 page not found").into_response();
         }
-        path if path.ends_with("/api/show") => json!({"model_info": {"test.context_length": CONTEXT_LENGTH}}),
+        path if path.ends_with("/api/show") => {
+            let thinking = body["model"].as_str().is_some_and(|model| model.starts_with("gpt-oss"));
+            let capabilities: Vec<&str> =
+                ["completion", "tools"].into_iter().chain(thinking.then_some("thinking")).collect();
+            json!({"model_info": {"test.context_length": CONTEXT_LENGTH}, "capabilities": capabilities})
+        }
         path if path.ends_with("/models") => {
             json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}, {"id": "small-model", "meta": {"n_ctx": 2048}}]})
         }

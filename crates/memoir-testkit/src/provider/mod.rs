@@ -44,7 +44,7 @@ pub struct RecordedRequest {
     pub path: String,
     /// HTTP headers as received, including the one with the API key.
     pub headers: HeaderMap,
-    /// JSON body, or null if the body was not JSON.
+    /// JSON body, or null if the body was not JSON. `messages` is added to a request of the Responses API.
     pub body: Value,
 }
 
@@ -214,7 +214,7 @@ async fn serve(
 ) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = uri.path().to_owned();
-    let request = RecordedRequest { path: path.clone(), headers, body };
+    let mut request = RecordedRequest { path: path.clone(), headers, body };
     let Some(dialect) = find_dialect(&path) else {
         state.other_requests.lock().unwrap().push(request.clone());
         state.other_arrived.notify_all();
@@ -230,6 +230,9 @@ async fn serve(
         };
     };
     let violation = find_violation(&path, &request.body);
+    if path.ends_with("/responses") {
+        request.body["messages"] = responses::messages(&request.body);
+    }
     state.requests.lock().unwrap().push(request);
     state.arrived.notify_all();
     if let Some(violation) = violation {

@@ -75,3 +75,25 @@ fn event(name: &str, mut data: Value) -> String {
     data["type"] = json!(name);
     sse(Some(name), &data)
 }
+
+/// Returns the messages of a request in the format of chat completions, so that tests need not know the API of a model.
+pub(super) fn messages(body: &Value) -> Value {
+    let mut messages = Vec::new();
+    if let Some(instructions) = body.get("instructions") {
+        messages.push(json!({"role": "system", "content": instructions}));
+    }
+    for item in body["input"].as_array().into_iter().flatten() {
+        messages.push(match item["type"].as_str() {
+            Some("function_call") => {
+                let function = json!({"name": item["name"], "arguments": item["arguments"]});
+                let call = json!({"id": item["call_id"], "type": "function", "function": function});
+                json!({"role": "assistant", "content": "", "tool_calls": [call]})
+            }
+            Some("function_call_output") => {
+                json!({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
+            }
+            _ => json!({"role": item["role"], "content": item["content"]}),
+        });
+    }
+    Value::Array(messages)
+}

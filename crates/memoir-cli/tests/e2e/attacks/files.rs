@@ -234,7 +234,8 @@ fn files_of_another_user_above_the_project_are_not_used() {
         let output = home.memoir(["-p", "hello"]).provider(&provider).output();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success(), "{stderr}");
-        (provider.requests()[0].body.to_string(), stderr)
+        let body = &provider.requests()[0].body;
+        (format!("{}{}", body["messages"], body["tools"]), stderr)
     };
     let (request, _) = ask();
     assert_eq!(request.matches("the intruder").count(), 2, "they are used if they are the user's: {request}");

@@ -102,7 +102,8 @@ fn endless_arguments_of_a_call_are_cut_off() {
     let frame = format!("data: {}\n\n", json!({"choices": [{"delta": {"tool_calls": [part]}}]}));
     let call = Reply::text("").and_garbage(&frame.repeat(50));
     let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
-    let stderr = home.memoir(["-p", "hello"]).provider(&provider).fail(1);
+    let run = home.memoir(["-p", "hello", "--model", "openai/gpt-5-mini"]);
+    let stderr = run.provider(&provider).fail(1);
     assert!(stderr.contains("the arguments of a tool call are too long"), "{stderr}");
 }
 

@@ -32,7 +32,7 @@ impl Connection {
     /// Fails if no HTTP client can be created.
     pub(crate) fn new(endpoint: &Endpoint) -> Result<Self, ModelError> {
         Ok(Self {
-            client: http::client()?,
+            client: http::client(endpoint.is_loopback())?,
             url: endpoint.url.clone(),
             display_url: endpoint.display_url.clone(),
             secret: endpoint.secret.clone(),
@@ -53,7 +53,7 @@ impl Connection {
     ) -> Result<reqwest::Response, ModelError> {
         let mut request = self.client.post(format!("{}{path}", self.url)).json(body);
         for (name, value) in headers {
-            request = request.header(*name, value);
+            request = request.header(*name, http::sensitive(value)?);
         }
         let timed_out = |_| ModelError::IdleTimeout { after: time_limit };
         let response = timeout(time_limit, request.send()).await.map_err(timed_out)?;
@@ -101,9 +101,10 @@ impl Connection {
     pub(crate) async fn get_json(&self, path: &str, time_limit: Duration) -> Result<Value, ModelError> {
         let invalid = |reason: &str| ModelError::InvalidResponse(reason.into());
         let url = reqwest::Url::parse(&self.url).and_then(|url| url.join(path));
-        let request = self.client.get(url.map_err(|error| invalid(&error.to_string()))?);
-        let request =
-            bearer(&self.secret).into_iter().fold(request, |request, (name, key)| request.header(name, key));
+        let mut request = self.client.get(url.map_err(|error| invalid(&error.to_string()))?);
+        for (name, key) in bearer(&self.secret) {
+            request = request.header(name, http::sensitive(&key)?);
+        }
         let query = async {
             let response = request.send().await.map_err(|error| self.transport_error(&error))?;
             match response.status().is_success() {

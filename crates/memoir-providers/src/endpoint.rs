@@ -51,6 +51,13 @@ impl Endpoint {
         Ok(Self { url, display_url: shown.to_string(), secret: Secret(key), loopback })
     }
 
+    /// Returns the endpoint at a path below this one, with the same credentials.
+    #[must_use]
+    pub fn below(&self, path: &str) -> Self {
+        let below = |url: &str| format!("{url}{path}/");
+        Self { url: below(&self.url), display_url: below(&self.display_url), ..self.clone() }
+    }
+
     /// Returns the address without credentials or a query.
     pub fn display_url(&self) -> &str {
         &self.display_url

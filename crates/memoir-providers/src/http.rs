@@ -3,22 +3,32 @@
 use std::{error::Error, sync::LazyLock, time::Duration};
 
 use memoir_models::ModelError;
-use reqwest::{header::HeaderMap, redirect::Policy};
+use reqwest::{
+    Client, ClientBuilder,
+    header::{HeaderMap, HeaderValue},
+    redirect::Policy,
+};
 
 use crate::status::shorten;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-static CLIENT: LazyLock<Result<reqwest::Client, ModelError>> = LazyLock::new(|| {
+static CLIENT: LazyLock<Result<Client, ModelError>> = LazyLock::new(|| build(Client::builder()));
+
+/// Servers on this machine are never behind a proxy.
+static LOOPBACK_CLIENT: LazyLock<Result<Client, ModelError>> =
+    LazyLock::new(|| build(Client::builder().no_proxy()));
+
+fn build(builder: ClientBuilder) -> Result<Client, ModelError> {
     install_tls_library();
-    reqwest::Client::builder()
+    builder
         .connect_timeout(CONNECT_TIMEOUT)
         // Keys and prompts are for the configured server only.
         .redirect(Policy::none())
         .user_agent(concat!("memoir/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| ModelError::Unreachable { url: "the network".into(), reason: error.to_string() })
-});
+}
 
 /// Selects the TLS library. This can be done only once per process.
 fn install_tls_library() {
@@ -28,19 +38,21 @@ fn install_tls_library() {
     }
 }
 
-/// Returns the client shared by all calls. It is created on first use.
-pub(crate) fn client() -> Result<reqwest::Client, ModelError> {
-    CLIENT.clone()
+/// Returns the client shared by all calls of servers on this machine, or elsewhere. It is created on first use.
+pub(crate) fn client(is_loopback: bool) -> Result<Client, ModelError> {
+    if is_loopback { LOOPBACK_CLIENT.clone() } else { CLIENT.clone() }
 }
 
-/// Returns a client for servers on this machine, which bypasses any proxy.
-pub(crate) fn loopback_client() -> Option<reqwest::Client> {
-    install_tls_library();
-    // Without a client no local server is detected, and model selection tries the next option.
-    let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build();
-    client
-        .inspect_err(|error| tracing::warn!(%error, "could not create an HTTP client for this machine"))
-        .ok()
+/// Returns a header that is not logged.
+///
+/// # Errors
+///
+/// Fails if the value cannot be sent in a header.
+pub(crate) fn sensitive(value: &str) -> Result<HeaderValue, ModelError> {
+    let invalid = |_| ModelError::Unavailable("the API key contains characters that cannot be sent".into());
+    let mut header = HeaderValue::from_str(value).map_err(invalid)?;
+    header.set_sensitive(true);
+    Ok(header)
 }
 
 /// Classifies a transport error.

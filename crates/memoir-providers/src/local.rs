@@ -36,7 +36,8 @@ pub async fn find_local_server(
     if candidates.is_empty() {
         return None;
     }
-    let client = http::loopback_client()?;
+    // Without a client, no local server is detected, and model selection tries the next option.
+    let client = http::client(true).ok()?;
     let queries = candidates.iter().map(|(provider, url)| {
         tokio::time::timeout(TIMEOUT, find_model(&client, *provider, url, wanted_model))
     });

@@ -52,6 +52,7 @@ pub struct OllamaModel {
 struct Capabilities {
     context: Option<u64>,
     tools: Option<bool>,
+    thinking: Option<bool>,
 }
 
 struct Server {
@@ -94,6 +95,7 @@ impl OllamaModel {
         Ok(Capabilities {
             context: info.and_then(|info| info.context).or(reported.context),
             tools: info.and_then(|info| info.tools).or(reported.tools),
+            thinking: reported.thinking,
         })
     }
 
@@ -127,7 +129,7 @@ impl ChatModel for OllamaModel {
             request.tools.clear();
         }
         let context_size = self.choose_context_size(&request, capabilities.context)?;
-        let dialect = Ollama { context_size };
+        let dialect = Ollama { context_size, can_think: capabilities.thinking != Some(false) };
         let options = RequestOptions {
             model: &self.server.model,
             reasoning: self.options.reasoning,
@@ -142,7 +144,7 @@ impl ChatModel for OllamaModel {
     async fn limits(&self) -> ModelLimits {
         let catalog_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
         match self.capabilities().await {
-            Ok(Capabilities { context, tools }) => ModelLimits { context, tools, ..catalog_limits },
+            Ok(Capabilities { context, tools, .. }) => ModelLimits { context, tools, ..catalog_limits },
             Err(error) => {
                 // Limits are optional, and the next call will fail with the same error.
                 tracing::debug!(model = self.name, error = error.kind(), "could not read a model's limits");
@@ -178,15 +180,15 @@ impl Server {
         let context =
             fields.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
         let capabilities = description["capabilities"].as_array();
-        let tools = capabilities.map(|all| all.iter().any(|capability| capability == "tools"));
-        Ok(Capabilities { context, tools })
+        let has = |name: &str| capabilities.map(|all| all.iter().any(|capability| capability == name));
+        Ok(Capabilities { context, tools: has("tools"), thinking: has("thinking") })
     }
 }
 
 /// Estimates the tokens in a request, with a margin because the model's tokenizer differs from ours.
 fn estimate_tokens(request: &ChatRequest) -> u64 {
     let options = RequestOptions { model: "", reasoning: None, max_output_tokens: None };
-    let body = Ollama { context_size: 0 }.call(request, &options).body;
+    let body = Ollama { context_size: 0, can_think: false }.call(request, &options).body;
     let tokens = count_tokens(&body.to_string()) as u64;
     tokens + tokens / 8
 }

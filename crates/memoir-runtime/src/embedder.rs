@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use memoir_core::{Usage, Usd};
 use memoir_embed::LocalEmbedder;
 use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError, ModelName, Provider};
-use memoir_providers::{Endpoint, RemoteEmbedder};
+use memoir_providers::RemoteEmbedder;
 use memoir_store::Settings;
 
 use crate::{
@@ -49,9 +49,7 @@ impl Models {
             self.locate_endpoint(&mut ModelChoice::new(name.clone(), "set for embeddings")).await?;
         if name.provider == Provider::Ollama {
             // Ollama also has an OpenAI-compatible API.
-            let url = format!("{}/v1", endpoint.display_url().trim_end_matches('/'));
-            endpoint = Endpoint::new(Provider::OpenAiCompatible, url, None)
-                .map_err(|error| Failure::usage(error.to_string()).hint("Fix OLLAMA_HOST."))?;
+            endpoint = endpoint.below("v1");
         }
         let info = self.catalog.embedding(name).cloned();
         Ok(RemoteEmbedder::new(name, &endpoint, info)?)

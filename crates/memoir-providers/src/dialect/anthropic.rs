@@ -5,8 +5,8 @@ use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason}
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, end, parse_arguments,
-    read_replay, save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, call_id, check_parts, end,
+    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
 };
 use crate::{Reasoning, secret::Secret};
 
@@ -93,11 +93,15 @@ fn messages(request: &ChatRequest) -> Value {
     for index in [request.stable_messages.checked_sub(1), Some(last)].into_iter().flatten() {
         let block = messages.get_mut(index).and_then(|message| message["content"].as_array_mut()?.last_mut());
         // Reasoning cannot have one.
-        if let Some(block) = block.filter(|block| block.get("thinking").is_none()) {
+        if let Some(block) = block.filter(|block| !is_reasoning(block)) {
             set_breakpoint(block);
         }
     }
     Value::Array(messages)
+}
+
+fn is_reasoning(block: &Value) -> bool {
+    matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
 }
 
 fn set_breakpoint(block: &mut Value) {
@@ -151,6 +155,7 @@ impl ReplyReader for Reader {
             Some("message_start") => self.add_usage(&message["message"]["usage"]),
             Some("content_block_start") => {
                 read.events.extend(self.start_block(message["content_block"].clone()));
+                check_parts(self.blocks.len())?;
             }
             Some("content_block_delta") => read.events.extend(self.extend_block(&message["delta"])?),
             Some("content_block_stop") => self.finish_block(),
@@ -178,9 +183,7 @@ impl ReplyReader for Reader {
         self.finish_block();
         let reason = self.reason.take().or((how == EndOfReply::Marked).then_some(Ok(StopReason::Done)));
         // The text and the calls are enough without reasoning, which must be sent back with its signature.
-        let is_thinking =
-            |block: &Value| matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
-        let replay = self.blocks.iter().any(is_thinking).then(|| {
+        let replay = self.blocks.iter().any(is_reasoning).then(|| {
             let is_blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
             let is_sent = |block: &Value| !is_blank(&block["text"]) && block["signature"] != "";
             save_replay(REPLAY, self.blocks.drain(..).filter(is_sent).collect())
@@ -226,7 +229,8 @@ impl Reader {
         let is_call_open = std::mem::take(&mut self.is_call_open);
         let Some(block) = self.blocks.last_mut().filter(|_| is_call_open) else { return };
         let text = |field: &str| block[field].as_str().unwrap_or_default().to_owned();
-        let call = ToolCall { id: text("id"), name: text("name"), arguments };
+        let call = ToolCall { id: call_id(&block["id"]), name: text("name"), arguments };
+        block["id"] = json!(call.id);
         block["input"] = valid_arguments(&call);
         self.calls.push(call);
     }

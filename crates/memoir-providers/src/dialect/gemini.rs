@@ -5,8 +5,8 @@ use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason}
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, end, read_replay, save_replay, text_of,
-    tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, call_id, check_parts, end, read_replay,
+    save_replay, text_of, tokens, valid_arguments,
 };
 use crate::{Reasoning, secret::Secret};
 
@@ -14,7 +14,13 @@ use crate::{Reasoning, secret::Secret};
 const REPLAY: &str = "gemini";
 
 /// Prefixes of the models that get a number of tokens for reasoning. Later ones get a level.
-const MODELS_WITH_BUDGET: [&str; 2] = ["gemini-1", "gemini-2"];
+const MODELS_WITH_BUDGET: [&str; 1] = ["gemini-2.5"];
+
+/// Prefixes of the models that do not reason, and reject requests that mention it.
+const MODELS_WITHOUT_REASONING: [&str; 4] = ["gemini-1", "gemini-2.0", "gemma", "learnlm"];
+
+/// Prefix of the models that reason only if they get tokens for it, and otherwise reject requests that mention it.
+const MODELS_WITH_OPTIONAL_REASONING: &str = "gemini-2.5-flash-lite";
 
 /// Why the filter stops an answer.
 const FILTERED: [&str; 7] =
@@ -24,20 +30,11 @@ pub(super) struct Gemini;
 
 impl Dialect for Gemini {
     fn call(&self, request: &ChatRequest, options: &RequestOptions<'_>) -> Call {
-        let mut thinking = json!({"includeThoughts": true});
-        if let Some(reasoning) = options.reasoning {
-            let (level, budget) = match reasoning {
-                Reasoning::Low => ("LOW", 1024),
-                Reasoning::Medium => ("MEDIUM", 8192),
-                Reasoning::High => ("HIGH", 24_576),
-            };
-            match MODELS_WITH_BUDGET.iter().any(|prefix| options.model.starts_with(prefix)) {
-                true => thinking["thinkingBudget"] = json!(budget),
-                false => thinking["thinkingLevel"] = json!(level),
-            }
-        }
         let contents: Value = request.messages.iter().map(content).collect();
-        let mut body = json!({"contents": contents, "generationConfig": {"thinkingConfig": thinking}});
+        let mut body = json!({"contents": contents});
+        if let Some(thinking) = thinking_config(options) {
+            body["generationConfig"] = json!({"thinkingConfig": thinking});
+        }
         if !request.system.is_empty() {
             body["systemInstruction"] = json!({"parts": [{"text": request.system}]});
         }
@@ -57,20 +54,42 @@ impl Dialect for Gemini {
     }
 }
 
+/// Returns how the model reasons, unless it does not.
+fn thinking_config(options: &RequestOptions<'_>) -> Option<Value> {
+    let is_any = |prefixes: &[&str]| prefixes.iter().any(|prefix| options.model.starts_with(prefix));
+    if is_any(&MODELS_WITHOUT_REASONING) {
+        return None;
+    }
+    let mut config = json!({"includeThoughts": true});
+    let Some(reasoning) = options.reasoning else {
+        return Some(config).filter(|_| !is_any(&[MODELS_WITH_OPTIONAL_REASONING]));
+    };
+    let (level, budget) = match reasoning {
+        Reasoning::Low => ("LOW", 1024),
+        Reasoning::Medium => ("MEDIUM", 8192),
+        Reasoning::High => ("HIGH", 24_576),
+    };
+    match is_any(&MODELS_WITH_BUDGET) {
+        true => config["thinkingBudget"] = json!(budget),
+        false => config["thinkingLevel"] = json!(level),
+    }
+    Some(config)
+}
+
 fn content(message: &ChatMessage) -> Value {
     match message {
         ChatMessage::User(text) => json!({"role": "user", "parts": [{"text": text}]}),
         ChatMessage::Assistant { text, tool_calls, .. } => {
             let parts = read_replay(REPLAY, message).unwrap_or_else(|| {
                 let text = (!text.is_empty()).then(|| json!({"text": text}));
-                let call = |call: &ToolCall| json!({"functionCall": {"name": call.name, "args": valid_arguments(call)}});
+                let call = |call: &ToolCall| json!({"functionCall": {"id": call.id, "name": call.name, "args": valid_arguments(call)}});
                 text.into_iter().chain(tool_calls.iter().map(call)).collect()
             });
             json!({"role": "model", "parts": parts})
         }
         // All results of one reply must be in one content.
         ChatMessage::ToolResults(results) => {
-            let part = |result: &memoir_models::ToolResult| json!({"functionResponse": {"name": result.tool_name, "response": {"result": result.text}}});
+            let part = |result: &memoir_models::ToolResult| json!({"functionResponse": {"id": result.call_id, "name": result.tool_name, "response": {"result": result.text}}});
             json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})
         }
     }
@@ -108,6 +127,7 @@ impl ReplyReader for Reader {
         let candidate = &message["candidates"][0];
         let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
         let events = parts.filter_map(|part| self.read_part(part)).collect();
+        check_parts(self.parts.len())?;
         match candidate["finishReason"].as_str() {
             Some("MAX_TOKENS") => self.reason = Some(Ok(StopReason::Length)),
             Some(reason) if FILTERED.contains(&reason) => self.reason = Some(Err(ModelError::ContentFilter)),
@@ -138,10 +158,11 @@ impl Reader {
         let function = &part["functionCall"];
         if function.is_object() {
             let call = ToolCall {
-                id: text_of(&function["id"]).unwrap_or_else(|| format!("call_{}", self.calls.len())),
+                id: call_id(&function["id"]),
                 name: function["name"].as_str().unwrap_or_default().to_owned(),
                 arguments: if function["args"].is_null() { json!({}) } else { function["args"].clone() },
             };
+            sent_back["functionCall"]["id"] = json!(call.id);
             sent_back["functionCall"]["args"] = valid_arguments(&call);
             self.parts.push(sent_back);
             self.calls.push(call);
@@ -177,5 +198,30 @@ fn usage(counts: &Value) -> Usage {
         cached_tokens: count("cachedContentTokenCount"),
         cache_write_tokens: 0,
         reasoning_tokens,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasoning_is_mentioned_only_to_models_that_can() {
+        let config =
+            |model, reasoning| thinking_config(&RequestOptions { model, reasoning, max_output_tokens: None });
+        let high = Some(Reasoning::High);
+        let shown = json!({"includeThoughts": true});
+        let budget = json!({"includeThoughts": true, "thinkingBudget": 24_576});
+        let level = json!({"includeThoughts": true, "thinkingLevel": "HIGH"});
+        for (model, without_effort, with_effort) in [
+            ("gemini-3.8-flash", Some(&shown), Some(&level)),
+            ("gemini-2.5-pro", Some(&shown), Some(&budget)),
+            ("gemini-2.5-flash-lite", None, Some(&budget)),
+            ("gemini-2.0-flash", None, None),
+            ("gemma-3-27b-it", None, None),
+        ] {
+            assert_eq!(config(model, None).as_ref(), without_effort, "{model}");
+            assert_eq!(config(model, high).as_ref(), with_effort, "{model}");
+        }
     }
 }

@@ -12,6 +12,7 @@ mod think;
 use memoir_core::{ToolCall, ToolSpec, Usage};
 use memoir_models::{
     ChatEvent, ChatMessage, ChatRequest, Finish, ModelApi, ModelError, Provider, Replay, StopReason,
+    ToolResult,
 };
 pub(crate) use ollama::Ollama;
 use serde_json::{Value, json};
@@ -123,6 +124,41 @@ pub(crate) fn bearer(secret: &Secret) -> Vec<(&'static str, String)> {
     }
 }
 
+/// How an API that is derived from OpenAI's writes messages.
+struct MessageFormat {
+    /// Key of the reasoning in a [`memoir_models::Replay`].
+    replay: &'static str,
+    /// Field that holds the reasoning of a reply.
+    reasoning: &'static str,
+    call: fn(&ToolCall) -> Value,
+    result: fn(&ToolResult) -> Value,
+}
+
+/// Converts the system prompt and the messages as OpenAI's API and those derived from it expect them.
+fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system}));
+    }
+    for message in &request.messages {
+        match message {
+            ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
+            ChatMessage::Assistant { text, tool_calls, .. } => {
+                let mut reply = json!({"role": "assistant", "content": text});
+                if !tool_calls.is_empty() {
+                    reply["tool_calls"] = tool_calls.iter().map(format.call).collect();
+                }
+                if let Some(reasoning) = read_replay(format.replay, message) {
+                    reply[format.reasoning] = reasoning;
+                }
+                messages.push(reply);
+            }
+            ChatMessage::ToolResults(results) => messages.extend(results.iter().map(format.result)),
+        }
+    }
+    Value::Array(messages)
+}
+
 /// Describes tools as OpenAI's API and those derived from it do.
 fn function_tools(specs: &[ToolSpec]) -> Value {
     let function = |spec: &ToolSpec| json!({"name": spec.name, "description": spec.description, "parameters": spec.parameters});
@@ -142,7 +178,38 @@ fn text_of(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Maximum size of the arguments of all calls in a reply.
+/// Maximum number of calls, blocks or other parts in a reply.
+const MAX_PARTS: usize = 20_000;
+
+/// Checks the number of parts of a reply.
+///
+/// # Errors
+///
+/// Fails if there are too many.
+fn check_parts(count: usize) -> Result<(), ModelError> {
+    match count <= MAX_PARTS {
+        true => Ok(()),
+        false => Err(ModelError::InvalidResponse("it has too many parts".into())),
+    }
+}
+
+/// Maximum length of the id of a call that every provider accepts.
+const MAX_ID_CHARS: usize = 40;
+
+/// Returns the id of a call. Another provider must accept it if the user changes the model, so a missing or unusual id
+/// is replaced.
+fn call_id(value: &Value) -> String {
+    let is_portable = |id: &&str| {
+        (1..=MAX_ID_CHARS).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    match value.as_str().filter(is_portable) {
+        Some(id) => id.to_owned(),
+        None => format!("call_{:032x}", fastrand::u128(..)),
+    }
+}
+
+/// Maximum size of the arguments of a call.
 const MAX_ARGUMENT_BYTES: usize = 4 << 20;
 
 /// Adds a part of a call's arguments.
@@ -206,4 +273,18 @@ fn end(
         None => (None, Err(ModelError::Truncated)),
     };
     calls.into_iter().flatten().chain(usage).chain([last]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_another_provider_would_reject_are_replaced() {
+        assert_eq!(call_id(&json!("toolu_01-A")), "toolu_01-A");
+        for unusual in [Value::Null, json!(""), json!("functions.look:0"), json!("x".repeat(41))] {
+            let (id, other) = (call_id(&unusual), call_id(&unusual));
+            assert!(id.len() <= MAX_ID_CHARS && id.starts_with("call_") && id != other, "{id}");
+        }
+    }
 }

@@ -1,35 +1,46 @@
 //! Ollama's own API.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use memoir_core::{ToolCall, Usage};
-use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason};
+use memoir_models::{ChatEvent, ChatRequest, ModelError, StopReason, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Framing, Read, ReplyReader, RequestOptions, bearer, effort, end,
-    function_tools, parse_arguments, text_of, think::ThinkSplitter, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Framing, MessageFormat, Read, ReplyReader, RequestOptions, bearer, call_id,
+    chat_messages, check_parts, effort, end, function_tools, parse_arguments, save_replay, text_of,
+    think::ThinkSplitter, tokens, valid_arguments,
 };
 use crate::secret::Secret;
+
+/// Key of the reasoning in a [`memoir_models::Replay`].
+const REPLAY: &str = "ollama";
+
+/// Name under which the server sends reasoning, and expects it back.
+const THINKING: &str = "thinking";
+
+/// Beginning of the names of models that take an effort. Others can only turn reasoning on.
+const MODELS_WITH_EFFORTS: &str = "gpt-oss";
 
 pub(crate) struct Ollama {
     /// The context size for which the server loads the model.
     pub(crate) context_size: u64,
+    /// Whether the model can reason. The server rejects the request for it otherwise.
+    pub(crate) can_think: bool,
 }
 
 impl Dialect for Ollama {
     fn call(&self, request: &ChatRequest, options: &RequestOptions<'_>) -> Call {
         let mut body = json!({
             "model": options.model,
-            "messages": messages(request),
+            "messages": chat_messages(request, &FORMAT),
             "stream": true,
             "options": {"num_ctx": self.context_size},
         });
         if !request.tools.is_empty() {
             body["tools"] = function_tools(&request.tools);
         }
-        if let Some(reasoning) = options.reasoning {
-            body["think"] = json!(effort(reasoning));
+        if let Some(reasoning) = options.reasoning.filter(|_| self.can_think) {
+            let has_efforts = options.model.starts_with(MODELS_WITH_EFFORTS);
+            body["think"] = if has_efforts { json!(effort(reasoning)) } else { json!(true) };
         }
         Call { path: "api/chat".into(), body }
     }
@@ -47,37 +58,20 @@ impl Dialect for Ollama {
     }
 }
 
-/// Converts the system prompt and the messages.
-fn messages(request: &ChatRequest) -> Value {
-    let mut messages = Vec::new();
-    if !request.system.is_empty() {
-        messages.push(json!({"role": "system", "content": request.system}));
-    }
-    for message in &request.messages {
-        match message {
-            ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
-            ChatMessage::Assistant { text, tool_calls, .. } => {
-                let mut reply = json!({"role": "assistant", "content": text});
-                if !tool_calls.is_empty() {
-                    reply["tool_calls"] = tool_calls.iter().map(call).collect();
-                }
-                messages.push(reply);
-            }
-            ChatMessage::ToolResults(results) => messages.extend(results.iter().map(
-                |result| json!({"role": "tool", "tool_name": result.tool_name, "content": result.text}),
-            )),
-        }
-    }
-    Value::Array(messages)
-}
+const FORMAT: MessageFormat = MessageFormat { replay: REPLAY, reasoning: THINKING, call, result };
 
 fn call(call: &ToolCall) -> Value {
     json!({"function": {"name": call.name, "arguments": valid_arguments(call)}})
 }
 
+fn result(result: &ToolResult) -> Value {
+    json!({"role": "tool", "tool_name": result.tool_name, "content": result.text})
+}
+
 #[derive(Default)]
 struct Reader {
     splitter: ThinkSplitter,
+    reasoning: String,
     calls: Vec<ToolCall>,
     usage: Option<Usage>,
     reason: Option<StopReason>,
@@ -89,10 +83,13 @@ impl ReplyReader for Reader {
             return Err(ModelError::InvalidResponse("it has neither a message nor an end".into()));
         }
         let reply = &message["message"];
-        let thinking = text_of(&reply["thinking"]).map(ChatEvent::Thinking);
+        let thinking = text_of(&reply[THINKING]);
+        self.reasoning.push_str(thinking.as_deref().unwrap_or_default());
+        let thinking = thinking.map(ChatEvent::Thinking);
         let content = reply["content"].as_str().unwrap_or_default();
         let events = thinking.into_iter().chain(self.splitter.push(content)).collect();
         self.calls.extend(reply["tool_calls"].as_array().into_iter().flatten().map(tool_call));
+        check_parts(self.calls.len())?;
         let is_last = message["done"] == true;
         if is_last {
             self.usage = message["eval_count"].is_u64().then(|| usage(message));
@@ -105,14 +102,17 @@ impl ReplyReader for Reader {
     }
 
     fn finish(&mut self, _: EndOfReply) -> Vec<Result<ChatEvent, ModelError>> {
-        let last = end(std::mem::take(&mut self.calls), self.usage.take(), self.reason.take().map(Ok), None);
+        // Only a model that is calling tools continues its reasoning.
+        let is_needed = !self.reasoning.is_empty() && !self.calls.is_empty();
+        let replay = is_needed.then(|| save_replay(REPLAY, json!(self.reasoning)));
+        let last =
+            end(std::mem::take(&mut self.calls), self.usage.take(), self.reason.take().map(Ok), replay);
         self.splitter.finish().map(Ok).into_iter().chain(last).collect()
     }
 }
 
-/// Converts a tool call. Ollama matches results to calls by order and often omits the id, so one is generated.
+/// Converts a tool call. Ollama matches results to calls by order and often omits the id.
 fn tool_call(value: &Value) -> ToolCall {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
     let function = &value["function"];
     let arguments = match &function["arguments"] {
         Value::Null => json!({}),
@@ -120,7 +120,7 @@ fn tool_call(value: &Value) -> ToolCall {
         object => object.clone(),
     };
     ToolCall {
-        id: text_of(&value["id"]).unwrap_or_else(|| format!("call_{}", NEXT.fetch_add(1, Ordering::Relaxed))),
+        id: call_id(&value["id"]),
         name: function["name"].as_str().unwrap_or_default().to_owned(),
         arguments,
     }

@@ -1,13 +1,13 @@
 //! OpenAI's chat completions, which most other servers implement as well, each in its own way.
 
 use memoir_core::{ToolCall, Usage};
-use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, Provider, StopReason};
+use memoir_models::{ChatEvent, ChatRequest, ModelError, Provider, StopReason, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, bearer, effort, end,
-    function_tools, parse_arguments, read_replay, save_replay, text_of, think::ThinkSplitter, tokens,
-    valid_arguments,
+    Call, Dialect, EndOfReply, MessageFormat, Read, ReplyReader, RequestOptions, add_arguments, bearer,
+    call_id, chat_messages, check_arguments, check_parts, effort, end, function_tools, parse_arguments,
+    save_replay, text_of, think::ThinkSplitter, tokens, valid_arguments,
 };
 use crate::secret::Secret;
 
@@ -28,7 +28,7 @@ impl Dialect for OpenAi {
     fn call(&self, request: &ChatRequest, options: &RequestOptions<'_>) -> Call {
         let mut body = json!({
             "model": options.model,
-            "messages": messages(request),
+            "messages": chat_messages(request, &FORMAT),
             "stream": true,
             "stream_options": {"include_usage": true},
         });
@@ -62,40 +62,20 @@ impl Dialect for OpenAi {
     }
 }
 
-fn messages(request: &ChatRequest) -> Value {
-    let mut messages = Vec::new();
-    if !request.system.is_empty() {
-        messages.push(json!({"role": "system", "content": request.system}));
-    }
-    for message in &request.messages {
-        match message {
-            ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
-            ChatMessage::Assistant { text, tool_calls, .. } => {
-                let mut reply = json!({"role": "assistant", "content": text});
-                if !tool_calls.is_empty() {
-                    reply["tool_calls"] = tool_calls.iter().map(call).collect();
-                }
-                if let Some(reasoning) = read_replay(REPLAY, message) {
-                    reply[REASONING] = reasoning;
-                }
-                messages.push(reply);
-            }
-            ChatMessage::ToolResults(results) => messages.extend(results.iter().map(
-                |result| json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text}),
-            )),
-        }
-    }
-    Value::Array(messages)
-}
+const FORMAT: MessageFormat = MessageFormat { replay: REPLAY, reasoning: REASONING, call, result };
 
 fn call(call: &ToolCall) -> Value {
     let function = json!({"name": call.name, "arguments": valid_arguments(call).to_string()});
     json!({"id": call.id, "type": "function", "function": function})
 }
 
+fn result(result: &ToolResult) -> Value {
+    json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text})
+}
+
 /// A tool call whose arguments arrive in parts.
 struct PartialCall {
-    index: u64,
+    index: Option<u64>,
     id: String,
     name: String,
     arguments: String,
@@ -154,8 +134,8 @@ impl ReplyReader for Reader {
         // Not every server gives a reason.
         let reason = self.reason.take().or((how == EndOfReply::Marked).then_some(Ok(StopReason::Done)));
         let replay = (!self.reasoning.is_empty()).then(|| save_replay(REPLAY, json!(self.reasoning)));
-        let calls = std::mem::take(&mut self.calls).into_iter().enumerate().map(|(number, call)| ToolCall {
-            id: if call.id.is_empty() { format!("call_{number}") } else { call.id },
+        let calls = std::mem::take(&mut self.calls).into_iter().map(|call| ToolCall {
+            id: call_id(&Value::String(call.id)),
             name: call.name,
             arguments: parse_arguments(&call.arguments),
         });
@@ -165,9 +145,10 @@ impl ReplyReader for Reader {
 }
 
 impl Reader {
-    /// Adds a part of a call to the call with its index. Some servers give every call the same index but another id.
+    /// Adds a part of a call to the call with its index. Some servers give every call the same index but another id, and
+    /// others give every part another id, but only the first part a name.
     fn add_call(&mut self, part: &Value) -> Result<(), ModelError> {
-        let index = part["index"].as_u64().unwrap_or(self.calls.len() as u64);
+        let index = part["index"].as_u64();
         let id = part["id"].as_str().unwrap_or_default();
         let function = &part["function"];
         let name = function["name"].as_str().unwrap_or_default();
@@ -176,10 +157,10 @@ impl Reader {
             Value::Object(_) => function["arguments"].to_string(),
             _ => String::new(),
         };
-        let continues = |call: &&mut PartialCall| {
-            call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
-        };
-        match self.calls.iter_mut().rev().find(continues) {
+        let is_new =
+            |call: &PartialCall| !name.is_empty() && !id.is_empty() && !call.id.is_empty() && call.id != id;
+        let last = self.calls.iter_mut().rev().find(|call| index.is_none() || call.index == index);
+        match last.filter(|call| !is_new(call)) {
             Some(call) => {
                 add_arguments(&mut call.arguments, &arguments)?;
                 for (known, new) in [(&mut call.id, id), (&mut call.name, name)] {
@@ -189,6 +170,8 @@ impl Reader {
                 }
             }
             None => {
+                check_parts(self.calls.len())?;
+                check_arguments(arguments.len())?;
                 let (id, name) = (id.to_owned(), name.to_owned());
                 self.calls.push(PartialCall { index, id, name, arguments });
             }
@@ -207,5 +190,40 @@ fn usage(value: &Value, has_separate_reasoning: bool) -> Usage {
         cached_tokens: count("/prompt_tokens_details/cached_tokens"),
         cache_write_tokens: count("/prompt_tokens_details/cache_creation_tokens"),
         reasoning_tokens,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    /// Returns the names and arguments of the calls in these parts.
+    fn read(parts: &[Value]) -> Vec<(String, String)> {
+        let mut reader = OpenAi { provider: Provider::OpenAiCompatible }.reader();
+        for part in parts {
+            reader.read(&json!({"choices": [{"delta": {"tool_calls": [part]}}]})).unwrap();
+        }
+        let events = reader.finish(EndOfReply::Marked).into_iter();
+        let calls = events.filter_map(|event| match event {
+            Ok(ChatEvent::ToolCall(call)) => Some((call.name, call.arguments.to_string())),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    #[test]
+    fn parts_of_calls_are_joined_however_a_server_numbers_them() {
+        let part = |index: Value, id: &str, name: &str, arguments: &str| json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}});
+        let one = [("a".to_owned(), "{\"x\":1}".to_owned())];
+        let usual = [part(json!(0), "c1", "a", "{\"x\""), part(json!(0), "", "", ":1}")];
+        assert_eq!(read(&usual), one);
+        let new_ids = [part(json!(0), "c1", "a", "{\"x\""), part(json!(0), "c2", "", ":1}")];
+        assert_eq!(read(&new_ids), one, "another id for each part");
+        let unnumbered = [part(Value::Null, "c1", "a", "{\"x\""), part(Value::Null, "", "", ":1}")];
+        assert_eq!(read(&unnumbered), one);
+        let same_index = [part(json!(0), "c1", "a", "{}"), part(json!(0), "c2", "a", "{}")];
+        assert_eq!(read(&same_index).len(), 2, "one index for two calls");
     }
 }

@@ -5,8 +5,8 @@ use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason}
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, bearer, effort, end, parse_arguments,
-    read_replay, save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, bearer, call_id, check_parts, effort, end,
+    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
 };
 use crate::secret::Secret;
 
@@ -107,7 +107,7 @@ impl ReplyReader for Reader {
                 self.argument_bytes += delta().unwrap_or_default().len();
                 super::check_arguments(self.argument_bytes)?;
             }
-            Some("response.output_item.done") => self.add_item(&message["item"]),
+            Some("response.output_item.done") => self.add_item(&message["item"])?,
             Some("response.completed" | "response.incomplete") => {
                 self.complete(&message["response"]);
                 read.is_last = true;
@@ -115,9 +115,8 @@ impl ReplyReader for Reader {
             // A whole reply.
             None if message["object"] == "response" => {
                 for item in message["output"].as_array().into_iter().flatten() {
-                    let parts = item["content"].as_array().into_iter().flatten();
-                    read.events.extend(parts.filter_map(|part| text_of(&part["text"])).map(ChatEvent::Text));
-                    self.add_item(item);
+                    read.events.extend(parts(item));
+                    self.add_item(item)?;
                 }
                 self.complete(message);
             }
@@ -135,21 +134,35 @@ impl ReplyReader for Reader {
     }
 }
 
+/// Returns the content of an item of a reply that is not streamed.
+fn parts(item: &Value) -> impl Iterator<Item = ChatEvent> {
+    let parts = ["summary", "content"].into_iter().filter_map(|field| item[field].as_array()).flatten();
+    parts.filter_map(|part| {
+        let text = text_of(&part["text"]).or_else(|| text_of(&part["refusal"]))?;
+        match part["type"].as_str() {
+            Some("summary_text" | "reasoning_text") => Some(ChatEvent::Thinking(text)),
+            _ => Some(ChatEvent::Text(text)),
+        }
+    })
+}
+
 impl Reader {
     /// Adds an item that is complete.
-    fn add_item(&mut self, item: &Value) {
+    fn add_item(&mut self, item: &Value) -> Result<(), ModelError> {
         let mut item = item.clone();
         if item["type"] == "function_call" {
             let text = |field: &str| item[field].as_str().unwrap_or_default();
             let call = ToolCall {
-                id: text("call_id").to_owned(),
+                id: call_id(&item["call_id"]),
                 name: text("name").to_owned(),
                 arguments: parse_arguments(text("arguments")),
             };
+            item["call_id"] = json!(call.id);
             item["arguments"] = Value::String(valid_arguments(&call).to_string());
             self.calls.push(call);
         }
         self.items.push(item);
+        check_parts(self.items.len())
     }
 
     fn complete(&mut self, response: &Value) {

@@ -280,7 +280,12 @@ async fn a_stuck_call_is_cancelled_immediately() {
                     );
                 }
             });
-            tokio::task::spawn_blocking(move || provider.wait_for_requests(1)).await.unwrap();
+            let wait = move || {
+                provider.wait_for_requests(1);
+                provider
+            };
+            // The server must not stop before the call is cancelled.
+            let _provider = tokio::task::spawn_blocking(wait).await.unwrap();
             task.abort();
             // Every reply is stuck for at least a minute.
             let result = tokio::time::timeout(Duration::from_secs(50), task).await;

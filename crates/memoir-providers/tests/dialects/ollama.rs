@@ -1,10 +1,11 @@
 //! Tests specific to Ollama, above all that a prompt is never silently truncated.
 
 use memoir_models::{ChatMessage, ModelError};
+use memoir_providers::{CallOptions, Reasoning};
 use memoir_testkit::{Reply, ScriptedProvider};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{call, model, request};
+use crate::{call, model, model_at, request};
 
 #[tokio::test]
 async fn the_context_size_fits_the_request_and_only_grows() {
@@ -57,4 +58,18 @@ async fn history_without_a_replay_is_sent_as_messages() {
     call(&*model("ollama/test-model", &provider), next).await.unwrap();
     let roles: Vec<_> = provider.requests()[0].messages().into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
+}
+
+#[tokio::test]
+async fn reasoning_is_requested_as_the_model_takes_it() {
+    let provider = ScriptedProvider::always(Reply::text("Yes."));
+    let options = || CallOptions { reasoning: Some(Reasoning::Low), ..CallOptions::default() };
+    for (name, expected) in [
+        ("ollama/undescribed", json!(true)),
+        ("ollama/gpt-oss:20b", json!("low")),
+        ("ollama/test-model", Value::Null),
+    ] {
+        call(&*model_at(name, provider.root_url(), options()), request("Hi")).await.unwrap();
+        assert_eq!(provider.requests().last().unwrap().body["think"], expected, "{name}");
+    }
 }

@@ -94,9 +94,10 @@ impl AgentState {
         lock(&self.shown_notices).insert(notice.to_owned())
     }
 
-    /// Records that the model rejected a request of `rejected_tokens`, so that later requests are smaller.
-    pub(crate) fn learn_limit(&self, rejected_tokens: u64) {
-        let limit = rejected_tokens.saturating_mul(3) / 4;
+    /// Records that the model rejected a request of `rejected_tokens` and stated its limit, so that later requests are
+    /// smaller. Our counts may be too low, so that they must become smaller in any case.
+    pub(crate) fn learn_limit(&self, rejected_tokens: u64, stated: Option<u64>) {
+        let limit = (rejected_tokens.saturating_mul(3) / 4).min(stated.unwrap_or(u64::MAX));
         let mut limits = lock(&self.learned_limits);
         let stored_limit = limits.entry(self.model.name().to_owned()).or_insert(limit);
         *stored_limit = limit.min(*stored_limit);

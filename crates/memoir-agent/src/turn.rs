@@ -20,6 +20,9 @@ use crate::{
 /// Maximum size of a prompt in bytes, including attached files. It is far more than models read.
 pub const MAX_PROMPT_BYTES: usize = 2_000_000;
 
+/// How often a request that is too long is shortened.
+const MAX_SHORTENINGS: usize = 3;
+
 /// Time limit for embedding an exchange at the end of its turn.
 const EMBEDDING_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -186,16 +189,9 @@ impl ActiveTurn<'_> {
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
-        let mut notices = Notices::default();
-        let mut context = self.build_context(prompt, BuildPurpose::Send, &mut notices).await?;
-        self.report_notices(notices, observer);
-        draft.set_recalled(std::mem::take(&mut context.recalled));
-        draft.window_room = context.window_room;
-        if context.has_untrusted_text {
-            draft.mark_untrusted_context();
-        }
+        let mut context = self.prepare(prompt, draft, observer).await?;
         for _ in 0..self.agent.limits.max_turns {
-            let reply = self.reply(&mut context, draft, observer).await?;
+            let reply = self.reply(prompt, &mut context, draft, observer).await?;
             draft.context = Some(context.report.clone());
             if reply.tool_calls.is_empty() {
                 draft.complete(reply.text, self.state.model.provenance(), self.agent.clock.now());
@@ -226,6 +222,24 @@ impl ActiveTurn<'_> {
         Ok(())
     }
 
+    /// Builds the context of the first request.
+    async fn prepare(
+        self,
+        prompt: &str,
+        draft: &mut Draft,
+        observer: Observer<'_>,
+    ) -> Result<Context, TurnError> {
+        let mut notices = Notices::default();
+        let mut context = self.build_context(prompt, BuildPurpose::Send, &mut notices).await?;
+        self.report_notices(notices, observer);
+        draft.set_recalled(std::mem::take(&mut context.recalled));
+        draft.window_room = context.window_room;
+        if context.has_untrusted_text {
+            draft.mark_untrusted_context();
+        }
+        Ok(context)
+    }
+
     fn report_notices(self, notices: Notices, observer: Observer<'_>) {
         notices.important.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
         for notice in notices.recurring {
@@ -236,29 +250,36 @@ impl ActiveTurn<'_> {
         notices.details.into_iter().for_each(|detail| observer(TurnEvent::Detail(detail)));
     }
 
-    /// Requests one reply. If the model rejects the request as too long, drops the older half of the window and tries
-    /// once more. The next turn sends less from the start.
+    /// Requests one reply. If the model rejects the request as too long, sends a shorter one. The next turn sends less
+    /// from the start.
     async fn reply(
         self,
+        prompt: &str,
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<ModelReply, TurnError> {
-        match self.ask(context, draft, observer).await {
-            Err(ModelError::ContextTooLong { message }) => {
-                if !context.drop_older_half() {
-                    return Err(ModelError::ContextTooLong { message }.into());
-                }
-                let notice = "The conversation is too long for this model, so its older half was omitted.";
-                observer(TurnEvent::Notice(notice.into()));
-                Ok(self.ask(context, draft, observer).await?)
+        for _ in 0..MAX_SHORTENINGS {
+            let error = match self.ask(context, draft, observer).await {
+                Err(error @ ModelError::ContextTooLong { .. }) => error,
+                result => return Ok(result?),
+            };
+            let before = context.total();
+            match context.has_tool_rounds() {
+                true => context.lower_limit(&self.state.context, self.state.learned_limit()),
+                false => *context = self.prepare(prompt, draft, observer).await?,
             }
-            result => Ok(result?),
+            if context.total() >= before {
+                return Err(error.into());
+            }
+            let notice = "The request was too long for this model, so a shorter one was sent.";
+            observer(TurnEvent::Notice(notice.into()));
         }
+        Ok(self.ask(context, draft, observer).await?)
     }
 
     /// Calls the model once. The draft records the call if any part of the reply was received, even if it failed. If
-    /// the request was too long, its size is recorded as the model's limit.
+    /// the request was too long, the model's limit is recorded.
     async fn ask(
         self,
         context: &Context,
@@ -268,8 +289,8 @@ impl ActiveTurn<'_> {
         let request = context.request.clone();
         let result = reply::ask(self.state.model.as_ref(), request, draft.begin_call(), observer).await;
         let reply = draft.end_call(self.state.model.as_ref(), self.agent.clock.now());
-        if matches!(result, Err(ModelError::ContextTooLong { .. })) {
-            self.state.learn_limit(context.total());
+        if let Err(ModelError::ContextTooLong { limit, .. }) = &result {
+            self.state.learn_limit(context.total(), *limit);
         }
         result.map(|()| reply)
     }

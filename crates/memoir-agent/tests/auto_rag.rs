@@ -30,7 +30,9 @@ fn size(request: &ChatRequest) -> usize {
 /// Returns a model that rejects requests of more than `limit` tokens.
 fn model_with_limit(limit: usize) -> FakeModel {
     let model = FakeModel::new(move |request| match size(request) {
-        size if size > limit => FakeReply::Error(ModelError::ContextTooLong { message: "too long".into() }),
+        size if size > limit => {
+            FakeReply::Error(ModelError::ContextTooLong { message: "too long".into(), limit: None })
+        }
         _ => FakeReply::Text("ok".into()),
     });
     model.with_limits(ModelLimits { context: Some(200_000), ..ModelLimits::default() })

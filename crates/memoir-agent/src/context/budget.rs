@@ -11,7 +11,7 @@ const ASSUMED_LIMIT: u64 = 16_384;
 const SAFETY_DIVISOR: u64 = 8;
 
 /// Minimum limit in tokens, even if a model reports a smaller one.
-const MIN_LIMIT: u64 = 512;
+const MIN_LIMIT: u64 = 448;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitedBy {
@@ -71,9 +71,7 @@ impl Budget {
     pub(crate) fn advice(&self) -> &'static str {
         match self.limited_by {
             LimitedBy::Setting => "Use `/context set budget_tokens N` to raise the limit.",
-            LimitedBy::Model => {
-                "The limit is the model's context window; use `/model` to choose another model."
-            }
+            LimitedBy::Model => "The limit is the model's context window; choose another model to raise it.",
             LimitedBy::Assumption => {
                 "The model's context window is unknown; set `context` under `[[model]]` in the config."
             }

@@ -29,6 +29,9 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// Tokens of the text around recalled passages and of the lines about their conversations.
 const MEMORY_OVERHEAD: u64 = 400;
 
+/// Tokens for memory in a small request, of which they take up at most half.
+const MIN_MEMORY: u64 = 800;
+
 const MEMORY_SEARCH: &str = "The memory search";
 
 impl ActiveTurn<'_> {
@@ -90,10 +93,12 @@ impl ActiveTurn<'_> {
                 budget.limit
             ));
         }
+        // A small window must not make the model forget.
+        let room = budget.fraction(8).max(MIN_MEMORY.min(budget.fraction(2)));
         let memory_budget = self
             .state
             .automatic_recall()
-            .map_or(0, |recall| (recall.settings.token_budget + MEMORY_OVERHEAD).min(budget.fraction(8)));
+            .map_or(0, |recall| (recall.settings.token_budget + MEMORY_OVERHEAD).min(room));
         BuildInput { prompt, limits, budget, memory_budget, deadline }
     }
 
@@ -136,7 +141,8 @@ impl ActiveTurn<'_> {
     async fn recall_elsewhere(self, input: &BuildInput<'_>) -> Result<Recollection, SkippedPart> {
         let Some(recall) = self.state.automatic_recall() else { return Ok(Recollection::default()) };
         let mut recall = recall.clone();
-        recall.settings.token_budget = input.memory_budget.saturating_sub(MEMORY_OVERHEAD);
+        let overhead = MEMORY_OVERHEAD.min(input.memory_budget / 2);
+        recall.settings.token_budget = input.memory_budget - overhead;
         let filter = Filter { excluded_conversation: self.state.conversation.id(), ..Filter::default() };
         let search = async {
             let previous = self.read_previous().await;

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 
 use memoir_core::RecalledPassages;
-use memoir_models::{ChatMessage, ChatRequest, ToolResult};
+use memoir_models::{ChatMessage, ChatRequest, ModelLimits, ToolResult};
 
 use super::{
+    ContextSettings,
+    budget::Budget,
     fragment::{ContextReport, Layer, tokens},
     truncate,
     window::TOKENS_PER_MESSAGE,
@@ -110,12 +112,17 @@ impl Context {
         })
     }
 
-    /// Drops the older half of the window. Returns `false` if the window was empty.
-    pub(crate) fn drop_older_half(&mut self) -> bool {
-        let count = self.window.len().div_ceil(2);
-        self.drop_exchanges(count);
-        self.update_sizes();
-        count > 0
+    /// Returns whether tools have been called since the prompt.
+    pub(crate) fn has_tool_rounds(&self) -> bool {
+        self.tail_tokens.len() > 1
+    }
+
+    /// Makes the request fit a model whose context window is smaller than expected.
+    pub(crate) fn lower_limit(&mut self, settings: &ContextSettings, limit: Option<u64>) {
+        let limits = ModelLimits { context: limit, ..ModelLimits::default() };
+        self.model_context = limit;
+        self.room = self.room.min(Budget::new(settings, &limits).room);
+        self.shrink();
     }
 
     fn drop_exchanges(&mut self, count: usize) {
@@ -260,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn the_older_half_is_dropped_in_whole_exchanges() {
-        let mut context = context(3);
-        assert!(context.drop_older_half());
-        assert_eq!((context.request.stable_messages, context.window.len()), (2, 1));
-        assert!(matches!(&context.request.messages[0], ChatMessage::User(text) if text == "q2"));
-        assert!(context.drop_older_half());
-        assert_eq!(context.request.messages.len(), 1);
-        assert!(!context.drop_older_half(), "there is nothing left to drop");
+    fn a_lower_limit_drops_exchanges_and_leaves_room_for_the_answer() {
+        let mut context = context(12);
+        context.add_round(tool_call("a"), tool_results("a", "word ".repeat(50)));
+        assert!(context.has_tool_rounds() && context.total() > 800);
+        context.lower_limit(&ContextSettings::default(), Some(1000));
+        assert!(context.total() <= 700, "{}", context.total());
+        assert!(matches!(&context.request.messages[0], ChatMessage::User(text) if text != "q0"));
+        assert!(context.request.max_output_tokens.is_some_and(|longest| longest + context.total() <= 1000));
     }
 }

@@ -47,7 +47,11 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         _ => Persistence::Permanent,
     };
     logging::start(home.log_file(), &environment, args.verbose, persistence)?;
-    let options = RuntimeOptions { persistence, ..RuntimeOptions::new(home, environment, directory) };
+    let options = RuntimeOptions {
+        persistence,
+        report: crate::screen::print_note,
+        ..RuntimeOptions::new(home, environment, directory)
+    };
     let Some(args) = subcommands::run_without_memory(args, &options).await? else {
         return Ok(());
     };

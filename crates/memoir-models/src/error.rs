@@ -22,6 +22,9 @@ pub enum ModelError {
         /// The server's explanation, truncated if it is long.
         message: String,
     },
+    /// The API key cannot be sent.
+    #[error("the API key contains characters that cannot be sent")]
+    InvalidKey,
     /// The API key is valid but lacks a permission.
     #[error("the server denied access (status 403): {message}")]
     Forbidden {
@@ -45,6 +48,8 @@ pub enum ModelError {
     ContextTooLong {
         /// The server's explanation, truncated if it is long.
         message: String,
+        /// The size of the context window in tokens, if the server states it.
+        limit: Option<u64>,
     },
     /// The provider's filter blocked the request or the answer.
     #[error("the provider's content filter stopped the answer")]
@@ -75,6 +80,9 @@ pub enum ModelError {
         /// The server's explanation, truncated if it is long.
         message: String,
     },
+    /// The server is still loading the model. Wait for it.
+    #[error("the server is still loading the model")]
+    Loading,
     /// The request itself is invalid, so a retry does not help.
     #[error("the server rejected the request (status {status}): {message}")]
     BadRequest {
@@ -108,7 +116,11 @@ impl ModelError {
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            Self::Unreachable { .. } | Self::RateLimited { .. } | Self::Server { .. } | Self::Truncated
+            Self::Unreachable { .. }
+                | Self::RateLimited { .. }
+                | Self::Server { .. }
+                | Self::Loading
+                | Self::Truncated
         )
     }
 
@@ -117,6 +129,7 @@ impl ModelError {
         match self {
             Self::Unreachable { .. } => "unreachable",
             Self::Authentication { .. } => "authentication",
+            Self::InvalidKey => "invalid key",
             Self::Forbidden { .. } => "forbidden",
             Self::NotFound { .. } => "not found",
             Self::ContextTooLong { .. } => "context too long",
@@ -124,6 +137,7 @@ impl ModelError {
             Self::QuotaExhausted { .. } => "quota exhausted",
             Self::RateLimited { .. } => "rate limited",
             Self::Server { .. } => "server error",
+            Self::Loading => "loading",
             Self::BadRequest { .. } => "bad request",
             Self::Redirected { .. } => "redirect",
             Self::Truncated => "truncated",

@@ -7,7 +7,7 @@ use memoir_models::ModelError;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use crate::{Endpoint, dialect::bearer, http, secret::Secret, status::error_from_status};
+use crate::{Endpoint, http, secret::Secret, status::error_from_status};
 
 /// Maximum size of an error message.
 const MAX_ERROR_BYTES: usize = 1 << 20;
@@ -51,7 +51,17 @@ impl Connection {
         body: &Value,
         time_limit: Duration,
     ) -> Result<reqwest::Response, ModelError> {
-        let mut request = self.client.post(format!("{}{path}", self.url)).json(body);
+        let request = self.client.post(format!("{}{path}", self.url)).json(body);
+        self.send(request, headers, time_limit).await
+    }
+
+    /// Sends a request and returns the response, whose body is not read yet.
+    async fn send(
+        &self,
+        mut request: reqwest::RequestBuilder,
+        headers: &[(&'static str, String)],
+        time_limit: Duration,
+    ) -> Result<reqwest::Response, ModelError> {
         for (name, value) in headers {
             request = request.header(*name, http::sensitive(value)?);
         }
@@ -98,22 +108,19 @@ impl Connection {
     /// # Errors
     ///
     /// Fails if the server does not return JSON within `time_limit`.
-    pub(crate) async fn get_json(&self, path: &str, time_limit: Duration) -> Result<Value, ModelError> {
+    pub(crate) async fn get_json(
+        &self,
+        path: &str,
+        headers: &[(&'static str, String)],
+        time_limit: Duration,
+    ) -> Result<Value, ModelError> {
         let invalid = |reason: &str| ModelError::InvalidResponse(reason.into());
         let url = reqwest::Url::parse(&self.url).and_then(|url| url.join(path));
-        let mut request = self.client.get(url.map_err(|error| invalid(&error.to_string()))?);
-        for (name, key) in bearer(&self.secret) {
-            request = request.header(name, http::sensitive(&key)?);
-        }
-        let query = async {
-            let response = request.send().await.map_err(|error| self.transport_error(&error))?;
-            match response.status().is_success() {
-                true => self.read_start(response, MAX_LIST_BYTES).await,
-                false => Err(error_from_status(response.status().as_u16(), "", None)),
-            }
-        };
+        let request = self.client.get(url.map_err(|error| invalid(&error.to_string()))?);
+        let response = self.send(request, headers, time_limit).await?;
         let timed_out = |_| ModelError::IdleTimeout { after: time_limit };
-        let body = timeout(time_limit, query).await.map_err(timed_out)??;
+        let body =
+            timeout(time_limit, self.read_start(response, MAX_LIST_BYTES)).await.map_err(timed_out)??;
         serde_json::from_slice(&body).map_err(|_| invalid("it is not JSON"))
     }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::connection::Connection;
+use crate::{connection::Connection, dialect::bearer};
 
-/// A server answers at once; one that does not is not worth waiting for.
-const TIMEOUT: Duration = Duration::from_secs(2);
+/// A server answers at once, except perhaps the first time.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where descriptions of models are, relative to the base URL, which usually ends with `v1/`.
 const LISTS: [&str; 3] = ["models", "../api/v0/models", "../model/info"];
@@ -32,7 +32,7 @@ const NAMES: [&str; 3] = ["/id", "/model_name", "/model"];
 pub(crate) async fn find_context_size(connection: &Connection, model: &str) -> Option<u64> {
     for list in LISTS {
         // A server that does not know the address returns an error.
-        if let Ok(answer) = connection.get_json(list, TIMEOUT).await
+        if let Ok(answer) = connection.get_json(list, &bearer(&connection.secret), TIMEOUT).await
             && let Some(size) = read_context_size(&answer, model)
         {
             return Some(size);

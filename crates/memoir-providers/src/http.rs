@@ -49,8 +49,7 @@ pub(crate) fn client(is_loopback: bool) -> Result<Client, ModelError> {
 ///
 /// Fails if the value cannot be sent in a header.
 pub(crate) fn sensitive(value: &str) -> Result<HeaderValue, ModelError> {
-    let invalid = |_| ModelError::Unavailable("the API key contains characters that cannot be sent".into());
-    let mut header = HeaderValue::from_str(value).map_err(invalid)?;
+    let mut header = HeaderValue::from_str(value).map_err(|_| ModelError::InvalidKey)?;
     header.set_sensitive(true);
     Ok(header)
 }

@@ -22,10 +22,10 @@ mod status;
 
 pub use embedder::RemoteEmbedder;
 pub use endpoint::{Endpoint, InvalidAddress, default_url};
-pub use local::{LocalServer, find_local_server, is_listening};
+pub use local::{LocalSearch, LocalServer, ServerModels, find_local_server, is_listening, list_models};
 pub use ollama::OllamaModel;
 pub use remote::RemoteModel;
-pub use retry::{RetryPolicy, RetryingModel};
+pub use retry::{LOADING_INTERVAL, MAX_LOADING_TIME, RetryPolicy, RetryingModel};
 
 use std::time::Duration;
 

@@ -1,16 +1,19 @@
-//! Detection of model servers on this machine.
+//! Detection of model servers on this machine, and of the models on a server.
 
 use std::time::Duration;
 
 use futures::future::join_all;
-use memoir_models::{ModelName, Provider};
+use memoir_models::{ModelError, ModelName, Provider};
 use serde_json::Value;
 
-use crate::{endpoint::service_url, http};
+use crate::{Endpoint, connection::Connection, dialect, endpoint::service_url};
 
-/// A local server answers or refuses the connection immediately. The timeout is for one that hangs, with some slack for
-/// a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(1);
+/// A local server accepts or refuses a connection immediately. The timeout is for one that hangs, with some slack for a
+/// busy machine.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A server that accepts connections may take a while to list its models, above all on its first request.
+const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A model server on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,27 +24,97 @@ pub struct LocalServer {
     pub base_url: String,
 }
 
+/// The result of a search for a local server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LocalSearch {
+    /// A server has a model.
+    Found(LocalServer),
+    /// The server at this base URL is still loading its model.
+    Loading(String),
+    /// No server has a model.
+    NotFound,
+}
+
+/// What a server reports about its models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerModels {
+    /// The names of its models.
+    Listed(Vec<String>),
+    /// It is still loading a model.
+    Loading,
+    /// It did not list any.
+    Unknown,
+}
+
+impl ServerModels {
+    /// Returns the name of the first model that is for chat.
+    pub fn first_chat_model(&self) -> Option<&str> {
+        match self {
+            Self::Listed(names) => names.iter().map(String::as_str).find(|name| is_chat_model(name)),
+            Self::Loading | Self::Unknown => None,
+        }
+    }
+}
+
 /// Queries all candidates concurrently and returns the first, in the given order, that serves `wanted_model` or, if
 /// that is `None`, any chat model.
-pub async fn find_local_server(
-    candidates: &[(Provider, String)],
-    wanted_model: Option<&str>,
-) -> Option<LocalServer> {
+pub async fn find_local_server(candidates: &[(Provider, String)], wanted_model: Option<&str>) -> LocalSearch {
     let listening = join_all(candidates.iter().map(|(provider, url)| is_listening(*provider, url))).await;
     let candidates: Vec<&(Provider, String)> = candidates
         .iter()
         .zip(listening)
         .filter_map(|(candidate, is_listening)| is_listening.then_some(candidate))
         .collect();
-    if candidates.is_empty() {
-        return None;
-    }
-    // Without a client, no local server is detected, and model selection tries the next option.
-    let client = http::client(true).ok()?;
-    let queries = candidates.iter().map(|(provider, url)| {
-        tokio::time::timeout(TIMEOUT, find_model(&client, *provider, url, wanted_model))
+    let lists = join_all(candidates.iter().map(|(provider, url)| async {
+        match Endpoint::new(*provider, url.clone(), None) {
+            Ok(endpoint) => list_models(*provider, &endpoint).await,
+            Err(_) => ServerModels::Unknown,
+        }
+    }))
+    .await;
+    let found = candidates.iter().zip(&lists).find_map(|((provider, base_url), list)| {
+        let name = match (wanted_model, list) {
+            (Some(model), ServerModels::Listed(names)) => {
+                names.iter().map(String::as_str).find(|name| *name == model)
+            }
+            _ => list.first_chat_model().filter(|_| wanted_model.is_none()),
+        }?;
+        Some(LocalServer { model: ModelName::new(*provider, name), base_url: base_url.clone() })
     });
-    join_all(queries).await.into_iter().find_map(|server| server.ok().flatten())
+    let loading = candidates.iter().zip(&lists).find(|(_, list)| **list == ServerModels::Loading);
+    match (found, loading) {
+        (Some(server), _) => LocalSearch::Found(server),
+        (None, Some(((_, base_url), _))) => LocalSearch::Loading(base_url.clone()),
+        (None, None) => LocalSearch::NotFound,
+    }
+}
+
+/// Asks a server for its models.
+pub async fn list_models(provider: Provider, endpoint: &Endpoint) -> ServerModels {
+    let (path, models, name) = match provider {
+        Provider::Ollama => ("api/tags", "/models", "/name"),
+        Provider::Google => ("models", "/models", "/name"),
+        _ => ("models", "/data", "/id"),
+    };
+    let headers = dialect::of(provider, None).key_headers(&endpoint.secret);
+    let answer = match Connection::new(endpoint) {
+        Ok(connection) => connection.get_json(path, &headers, LIST_TIMEOUT).await,
+        Err(error) => Err(error),
+    };
+    match answer {
+        Ok(answer) => {
+            let models = answer.pointer(models).and_then(Value::as_array);
+            let names = models.into_iter().flatten().filter_map(|model| model.pointer(name)?.as_str());
+            // Google's names have a prefix.
+            let names = names.map(|name| name.strip_prefix("models/").unwrap_or(name).to_owned());
+            ServerModels::Listed(names.collect())
+        }
+        Err(ModelError::Loading) => ServerModels::Loading,
+        Err(error) => {
+            tracing::debug!(%provider, error = error.kind(), "could not list a server's models");
+            ServerModels::Unknown
+        }
+    }
 }
 
 /// Returns whether anything accepts connections at the address. This opens a plain TCP connection, because creating an
@@ -51,40 +124,7 @@ pub async fn is_listening(provider: Provider, base_url: &str) -> bool {
     let address = url.and_then(|url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?)));
     let Some((host, port)) = address else { return false };
     let connecting = tokio::net::TcpStream::connect((host.trim_matches(['[', ']']), port));
-    matches!(tokio::time::timeout(TIMEOUT, connecting).await, Ok(Ok(_)))
-}
-
-async fn find_model(
-    client: &reqwest::Client,
-    provider: Provider,
-    base_url: &str,
-    wanted_model: Option<&str>,
-) -> Option<LocalServer> {
-    let url = service_url(provider, base_url);
-    let (path, models, name) = match provider {
-        Provider::Ollama => ("api/tags", "/models", "/name"),
-        _ => ("models", "/data", "/id"),
-    };
-    let body = read_json(client, &format!("{url}{path}")).await;
-    // A server that cannot list its models is ignored.
-    let body =
-        body.inspect_err(|error| tracing::debug!(%provider, %error, "could not list a server's models"));
-    let body = body.ok()?;
-    let names = body.pointer(models)?.as_array()?.iter().filter_map(|model| model.pointer(name)?.as_str());
-    let model = match wanted_model {
-        Some(model) => names.into_iter().find(|name| *name == model)?,
-        None => names.into_iter().find(|name| is_chat_model(name))?,
-    };
-    Some(LocalServer { model: ModelName::new(provider, model), base_url: base_url.to_owned() })
-}
-
-async fn read_json(client: &reqwest::Client, url: &str) -> Result<Value, reqwest::Error> {
-    // The URL may contain a password, so it is removed from errors.
-    let response = client.get(url).send().await.and_then(reqwest::Response::error_for_status);
-    match response {
-        Ok(response) => response.json().await.map_err(reqwest::Error::without_url),
-        Err(error) => Err(error.without_url()),
-    }
+    matches!(tokio::time::timeout(CONNECT_TIMEOUT, connecting).await, Ok(Ok(_)))
 }
 
 /// Returns whether a model is for chat. Embedding and reranking models, which servers also list, are recognized by

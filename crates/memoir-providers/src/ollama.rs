@@ -106,7 +106,7 @@ impl OllamaModel {
             && needed + MIN_REPLY_TOKENS > max
         {
             let message = format!("about {needed} tokens, but {} accepts at most {max}", self.server.model);
-            return Err(ModelError::ContextTooLong { message });
+            return Err(ModelError::ContextTooLong { message, limit: Some(max) });
         }
         let current = self.context_size.load(Ordering::Relaxed);
         let preferred = (needed + REPLY_TOKENS).next_power_of_two().max(current);

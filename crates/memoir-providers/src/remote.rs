@@ -56,8 +56,11 @@ impl RemoteModel {
             provider: name.provider,
             context: OnceCell::new(),
             options,
-            // Other providers run in the cloud, so a loopback address is only a gateway to them.
-            is_local: name.provider == Provider::OpenAiCompatible && endpoint.is_loopback(),
+            // Other providers run in the cloud, so a loopback address is only a gateway to them. A server that requires
+            // a key may be one too.
+            is_local: name.provider == Provider::OpenAiCompatible
+                && endpoint.is_loopback()
+                && endpoint.secret.expose().is_empty(),
         })
     }
 }

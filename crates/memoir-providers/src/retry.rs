@@ -8,9 +8,16 @@ use backon::BackoffBuilder as _;
 use futures::StreamExt as _;
 use memoir_core::{Provenance, Usage, Usd};
 use memoir_models::{ChatEvent, ChatModel, ChatRequest, ChatStream, ModelError, ModelLimits};
+use tokio::time::Instant;
 
 /// Maximum number of retries if the server is unreachable.
 const MAX_UNREACHABLE_RETRIES: usize = 2;
+
+/// How long to wait for a server that is still loading its model.
+pub const MAX_LOADING_TIME: Duration = Duration::from_secs(300);
+
+/// How often a server that is still loading its model is asked again.
+pub const LOADING_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How often and after what wait a failed call is retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,7 @@ impl<M: ChatModel + 'static> ChatModel for RetryingModel<M> {
         Ok(stream! {
             let mut waits = policy.waits();
             let mut failures = 0;
+            let mut loading_since = None;
             loop {
                 let failure = match model.stream(request.clone()).await {
                     Err(error) => error,
@@ -96,6 +104,16 @@ impl<M: ChatModel + 'static> ChatModel for RetryingModel<M> {
                         }
                     },
                 };
+                if matches!(failure, ModelError::Loading) {
+                    let is_first = loading_since.is_none();
+                    if loading_since.get_or_insert_with(Instant::now).elapsed() < MAX_LOADING_TIME {
+                        if is_first {
+                            yield Ok(ChatEvent::Retrying { reason: failure, wait: LOADING_INTERVAL });
+                        }
+                        tokio::time::sleep(LOADING_INTERVAL).await;
+                        continue;
+                    }
+                }
                 failures += 1;
                 match policy.wait(&failure, failures, waits.next()) {
                     Some(wait) => {

@@ -9,8 +9,10 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
     let message = server_message(body);
     match status {
         300..400 => ModelError::Redirected { status },
-        413 => ModelError::ContextTooLong { message },
-        400 | 422 if mentions_length(body) => ModelError::ContextTooLong { message },
+        413 => ModelError::ContextTooLong { message, limit: stated_limit(body) },
+        400 | 422 if mentions_length(body) => {
+            ModelError::ContextTooLong { message, limit: stated_limit(body) }
+        }
         401 => ModelError::Authentication { status, message },
         // Google and xAI report a wrong key with status 400.
         400 if mentions_wrong_key(body) => ModelError::Authentication { status, message },
@@ -19,6 +21,7 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
         403 => ModelError::Forbidden { message },
         404 => ModelError::NotFound { message },
         429 => ModelError::RateLimited { retry_after, message },
+        503 if body.to_lowercase().contains("loading") => ModelError::Loading,
         408 | 500.. => ModelError::Server { status, retry_after, message },
         _ => ModelError::BadRequest { status, message },
     }
@@ -29,7 +32,7 @@ const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Returns whether the error body contains a phrase that providers use for a request that is too long.
 fn mentions_length(body: &str) -> bool {
-    const PHRASES: [&str; 10] = [
+    const PHRASES: [&str; 12] = [
         "context_length_exceeded",
         "maximum context length",
         "context length",
@@ -40,9 +43,34 @@ fn mentions_length(body: &str) -> bool {
         "exceed_context_size",
         "exceed context limit",
         "too many tokens",
+        "context window",
+        "contextwindowexceeded",
     ];
     let body = body.to_lowercase();
     PHRASES.iter().any(|phrase| body.contains(phrase))
+}
+
+/// Returns the context size that an error body states, in tokens.
+fn stated_limit(body: &str) -> Option<u64> {
+    const PHRASES: [&str; 7] = [
+        "\"n_ctx\":",
+        "maximum context length is ",
+        "context size (",
+        "maximum prompt length is ",
+        "tokens allowed (",
+        "context limit: ",
+        "tokens > ",
+    ];
+    let body = body.to_lowercase();
+    let number_after = |phrase: &&str| {
+        let (_, rest) = body.split_once(*phrase)?;
+        // After a sum, the limit is on the other side.
+        let rest = rest.split(['.', ',', '\n']).next().unwrap_or(rest);
+        let rest = rest.rsplit_once('>').map_or(rest, |(_, limit)| limit);
+        let digits: String = rest.trim_start().chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok().filter(|limit| *limit > 0)
+    };
+    PHRASES.iter().find_map(number_after)
 }
 
 fn mentions_wrong_key(body: &str) -> bool {
@@ -90,17 +118,37 @@ mod tests {
 
     #[test]
     fn every_provider_is_recognized_when_a_request_is_too_long() {
-        for body in [
-            r#"{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}"#,
-            r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
-            r#"{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
-            r#"{"error":"This model's maximum prompt length is 131072"}"#,
-            r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 199000 + 64000 > 200000"}}"#,
+        for (body, expected) in [
+            (
+                r#"{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window"}}"#,
+                None,
+            ),
+            (
+                r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+                Some(200_000),
+            ),
+            (
+                r#"{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#,
+                Some(1_048_576),
+            ),
+            (r#"{"error":"This model's maximum prompt length is 131072"}"#, Some(131_072)),
+            (
+                r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 199000 + 64000 > 200000"}}"#,
+                Some(200_000),
+            ),
+            (
+                r#"{"error":{"message":"litellm.ContextWindowExceededError: This model's maximum context length is 8192 tokens. However, you requested 9000"}}"#,
+                Some(8192),
+            ),
+            (
+                r#"{"error":{"code":400,"message":"request (1477 tokens) exceeds the available context size (512 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":1477,"n_ctx":512}}"#,
+                Some(512),
+            ),
         ] {
-            assert!(
-                matches!(error_from_status(400, body, None), ModelError::ContextTooLong { .. }),
-                "{body}"
-            );
+            let ModelError::ContextTooLong { limit, .. } = error_from_status(400, body, None) else {
+                panic!("{body}")
+            };
+            assert_eq!(limit, expected, "{body}");
         }
         assert!(matches!(error_from_status(400, "{}", None), ModelError::BadRequest { .. }));
     }

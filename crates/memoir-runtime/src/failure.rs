@@ -154,7 +154,7 @@ impl From<ModelError> for Failure {
             ModelError::Unreachable { .. } => {
                 failure.hint("Check the address and that the server is running, or use the model `memoir/recall`.")
             }
-            ModelError::Authentication { .. } => failure.hint("Check the API key of this provider."),
+            ModelError::Authentication { .. } | ModelError::InvalidKey => failure.hint("Check the API key of this provider."),
             ModelError::Forbidden { .. } => failure.hint("Check the permissions of the API key, or try another model."),
             ModelError::NotFound { .. } => failure.hint("Check the model name and the base URL."),
             ModelError::Redirected { .. } => failure.hint(
@@ -168,11 +168,13 @@ impl From<ModelError> for Failure {
                 failure.hint("Check your plan and billing with the provider, or use another model.")
             }
             ModelError::ContentFilter => failure.hint("Rephrase the prompt, or try another model."),
-            ModelError::BadRequest { .. } => failure.hint("Start a new conversation, or try another model."),
+            ModelError::BadRequest { .. } => {
+                failure.hint("Check the model name, start a new conversation, or try another model.")
+            }
             ModelError::RateLimited { retry_after: Some(wait), .. } => {
                 failure.hint(format!("Try again in {} s.", wait.as_secs().max(1)))
             }
-            ModelError::RateLimited { .. } | ModelError::Server { .. } => {
+            ModelError::RateLimited { .. } | ModelError::Server { .. } | ModelError::Loading => {
                 failure.hint("Try again later.")
             }
             ModelError::Truncated

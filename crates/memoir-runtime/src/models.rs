@@ -1,12 +1,12 @@
 //! Chooses the models for chat and summaries, and connects to them.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc, time::Instant};
 
 use memoir_core::TimeZone;
 use memoir_models::{Catalog, ChatModel, ModelName, Provider};
 use memoir_providers::{
-    Endpoint, LocalServer, OllamaModel, RemoteModel, RetryPolicy, RetryingModel, default_url,
-    find_local_server, is_listening,
+    Endpoint, LOADING_INTERVAL, LocalSearch, LocalServer, MAX_LOADING_TIME, OllamaModel, RemoteModel,
+    RetryPolicy, RetryingModel, ServerModels, default_url, find_local_server, is_listening, list_models,
 };
 use memoir_recall::RecallModel;
 use memoir_store::Settings;
@@ -20,6 +20,9 @@ pub(crate) const HOW_TO_CONNECT: &str = "No API key is set and no local model se
 
 /// Default addresses of llama.cpp and LM Studio, which have an OpenAI-compatible API.
 const DEFAULT_SERVERS: [&str; 2] = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1"];
+
+/// Name of the model on a server that does not list its models. Servers with one model ignore the name.
+const UNNAMED_MODEL: &str = "default";
 
 /// Providers that need an API key, in order of preference.
 const KEY_PROVIDERS: [Provider; 4] = [Provider::Anthropic, Provider::OpenAi, Provider::Google, Provider::Xai];
@@ -53,14 +56,21 @@ pub struct Models {
     /// Context sizes and prices of models.
     pub catalog: Catalog,
     zone: TimeZone,
+    /// Tells the user what takes long.
+    report: fn(&str),
 }
 
 impl Models {
-    /// Combines the built-in catalog with the models of the config.
-    pub fn new(environment: Environment, config: Config, zone: TimeZone) -> Result<Self, Failure> {
+    /// Combines the built-in catalog with the models of the config. `report` tells the user what takes long.
+    pub fn new(
+        environment: Environment,
+        config: Config,
+        zone: TimeZone,
+        report: fn(&str),
+    ) -> Result<Self, Failure> {
         let mut catalog = Catalog::built_in().map_err(|error| Failure::failed(error.to_string()))?;
         catalog.add(config.models.clone(), config.embeddings.clone());
-        Ok(Self { environment, config, catalog, zone })
+        Ok(Self { environment, config, catalog, zone, report })
     }
 
     /// Chooses the chat model. The first source that names one wins: `requested`, `MEMOIR_MODEL`, the project config,
@@ -133,25 +143,97 @@ impl Models {
         for provider in KEY_PROVIDERS {
             let variables = Environment::key_variables(provider);
             if self.has_key(provider)
-                && let Some(name) = self.catalog.default_model(provider)
+                && let Some(default) = self.catalog.default_model(provider)
             {
-                return ModelChoice::new(name, format!("{} is set", variables.join(" or ")));
+                return match self.choose_from_gateway(provider, &default).await {
+                    Some(choice) => choice,
+                    None => ModelChoice::new(default, format!("{} is set", variables.join(" or "))),
+                };
             }
         }
-        if let Some(LocalServer { model, base_url }) = find_local_server(&self.local_candidates(), None).await
-        {
+        if let Some(LocalServer { model, base_url }) = self.search_local_servers(None).await {
             let display_url = Endpoint::new(model.provider, base_url.clone(), None)
                 .map(|endpoint| endpoint.display_url().to_owned());
             let reason = format!("found at {}", display_url.unwrap_or_default());
             return ModelChoice { name: model, reason, is_fallback: false, base_url: Some(base_url) };
         }
-        let openai_url = self.environment.base_url(Provider::OpenAi);
-        match (openai_url, self.catalog.default_model(Provider::OpenAi)) {
-            (Some(_), Some(name)) => ModelChoice::new(name, "OPENAI_BASE_URL is set"),
-            _ => ModelChoice {
+        match self.environment.base_url(Provider::OpenAi) {
+            // A server that does not list its models usually has only one.
+            Some(_) => ModelChoice::new(
+                ModelName::new(Provider::OpenAiCompatible, UNNAMED_MODEL),
+                "OPENAI_BASE_URL is set",
+            ),
+            None => ModelChoice {
                 is_fallback: true,
                 ..ModelChoice::new(ModelName::recall(), "no model is connected")
             },
+        }
+    }
+
+    /// Chooses a model that a gateway has, if it lists its models and the default is not among them.
+    async fn choose_from_gateway(&self, provider: Provider, default: &ModelName) -> Option<ModelChoice> {
+        let from_environment = self.environment.base_url(provider);
+        let url = from_environment.or_else(|| self.config.base_url(provider))?;
+        if default_url(provider) == Some(url) {
+            return None;
+        }
+        let key = self.key_for(&ModelChoice::new(default.clone(), ""));
+        let endpoint = Endpoint::new(provider, url.to_owned(), key).ok()?;
+        let ask = || async {
+            match list_models(provider, &endpoint).await {
+                ServerModels::Loading => ControlFlow::Continue(endpoint.display_url().to_owned()),
+                models => ControlFlow::Break(models),
+            }
+        };
+        let models = self.wait_while_loading(ask).await?;
+        let ServerModels::Listed(names) = &models else { return None };
+        if names.contains(&default.model) {
+            return None;
+        }
+        let known = names.iter().map(|name| ModelName::new(provider, name));
+        let known = known.into_iter().find(|name| self.catalog.model(name).is_some());
+        // Few gateways have the Responses API.
+        let other = match (provider, from_environment) {
+            (Provider::OpenAi, Some(_)) => Provider::OpenAiCompatible,
+            _ => provider,
+        };
+        let name = known.or_else(|| Some(ModelName::new(other, models.first_chat_model()?)))?;
+        Some(ModelChoice::new(name, format!("found at {}", endpoint.display_url())))
+    }
+
+    /// Searches for a server on this machine that has a model.
+    async fn search_local_servers(&self, wanted_model: Option<&str>) -> Option<LocalServer> {
+        let candidates = self.local_candidates();
+        let search = || async {
+            match find_local_server(&candidates, wanted_model).await {
+                LocalSearch::Found(server) => ControlFlow::Break(Some(server)),
+                LocalSearch::Loading(url) => ControlFlow::Continue(url),
+                LocalSearch::NotFound => ControlFlow::Break(None),
+            }
+        };
+        self.wait_while_loading(search).await.flatten()
+    }
+
+    /// Repeats a query as long as it continues with the address of a server that is loading its model.
+    async fn wait_while_loading<T, F>(&self, query: impl Fn() -> F) -> Option<T>
+    where
+        F: Future<Output = ControlFlow<T, String>>,
+    {
+        let mut started = None;
+        loop {
+            match query().await {
+                ControlFlow::Break(result) => return Some(result),
+                ControlFlow::Continue(url) => {
+                    let started = *started.get_or_insert_with(|| {
+                        (self.report)(&format!("Waiting for the server at {url} to load its model."));
+                        Instant::now()
+                    });
+                    if started.elapsed() >= MAX_LOADING_TIME {
+                        return None;
+                    }
+                    tokio::time::sleep(LOADING_INTERVAL).await;
+                }
+            }
         }
     }
 
@@ -247,7 +329,7 @@ impl Models {
             && choice.base_url.is_none()
             && self.address(provider).is_none()
         {
-            let server = find_local_server(&self.local_candidates(), Some(&choice.name.model)).await;
+            let server = self.search_local_servers(Some(&choice.name.model)).await;
             choice.base_url =
                 server.filter(|server| server.model == choice.name).map(|server| server.base_url);
         }

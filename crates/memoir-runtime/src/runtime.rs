@@ -43,6 +43,8 @@ pub struct RuntimeOptions {
     pub needs_config: bool,
     /// Whether nothing will be written, so that a memory on a full or read-only disk will do.
     pub only_reads: bool,
+    /// Tells the user what takes long. By default, nobody does.
+    pub report: fn(&str),
 }
 
 impl RuntimeOptions {
@@ -56,6 +58,7 @@ impl RuntimeOptions {
             prompt: None,
             needs_config: true,
             only_reads: false,
+            report: |_| (),
         }
     }
 }
@@ -82,8 +85,16 @@ impl Runtime {
     ///
     /// Fails if the memory cannot be opened, or if a config file is invalid.
     pub async fn open(options: RuntimeOptions) -> Result<Self, Failure> {
-        let RuntimeOptions { home, environment, directory, persistence, prompt, needs_config, only_reads } =
-            options;
+        let RuntimeOptions {
+            home,
+            environment,
+            directory,
+            persistence,
+            prompt,
+            needs_config,
+            only_reads,
+            report,
+        } = options;
         let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
             Persistence::Permanent => {
@@ -103,7 +114,7 @@ impl Runtime {
                 Err(failure) if !needs_config => Config::with_problem(failure.sentence()),
                 config => config?,
             };
-            let models = Arc::new(Models::new(environment, config, zone.clone())?);
+            let models = Arc::new(Models::new(environment, config, zone.clone(), report)?);
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
             Ok((models, home, zone, trust))
         };

@@ -157,7 +157,7 @@ async fn a_key_that_spans_two_parts_is_redacted() {
 fn reject_long_prompts(request: &ChatRequest) -> FakeReply {
     match read_prompt(request) {
         Some(prompt) if prompt.len() > 9000 => {
-            FakeReply::Error(ModelError::ContextTooLong { message: "4096 tokens".into() })
+            FakeReply::Error(ModelError::ContextTooLong { message: "4096 tokens".into(), limit: None })
         }
         _ => FakeReply::Text("In short.".into()),
     }

@@ -223,8 +223,7 @@ fn a_tiny_model_gets_a_tiny_request() {
     let stderr = run("hello");
     assert!(
         stderr.contains("The tools were omitted: ")
-            && stderr
-                .contains("The limit is the model's context window; use `/model` to choose another model."),
+            && stderr.contains("The limit is the model's context window; choose another model to raise it."),
         "{stderr}"
     );
     for number in 0..12 {

@@ -209,6 +209,81 @@ fn servers_on_this_machine_are_not_called_through_a_proxy() {
 }
 
 #[test]
+fn a_server_that_is_loading_its_model_is_waited_for() {
+    let home = home();
+    let arguments = ["-p", "Hi", "--output-format", "json"];
+    let run = |provider: &ScriptedProvider, variable: &str, arguments: &[&str]| {
+        let output = home.memoir(arguments).env(variable, provider.base_url()).output();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        (serde_json::from_slice::<Value>(&output.stdout).unwrap(), stderr)
+    };
+    let provider = ScriptedProvider::always(Reply::text("Here.")).loading(3);
+    let (result, stderr) = run(&provider, "MEMOIR_LOCAL_SERVERS", &arguments);
+    assert_eq!(result["model"], "openai-compatible/test-model");
+    assert_eq!(stderr.matches("Waiting for the server at").count(), 1, "{stderr}");
+
+    let provider = ScriptedProvider::always(Reply::text("Here.")).loading(7);
+    let named = [&["--model", "openai-compatible/test-model"], &arguments[..]].concat();
+    let (result, stderr) = run(&provider, "OPENAI_BASE_URL", &named);
+    assert_eq!(result["text"], "Here.");
+    assert_eq!(stderr.matches("still loading the model").count(), 1, "{stderr}");
+}
+
+#[test]
+fn a_gateway_is_asked_for_its_models() {
+    let home = home();
+    let choose = |names: &[&str]| {
+        let provider = ScriptedProvider::always(Reply::text("Yes.").usage(1000, 10, 0)).with_models(names);
+        read_json(home.memoir(["-p", "Hi", "--output-format", "json"]).provider(&provider))
+    };
+    let own = choose(&["text-embedding-3-small", "house-model"]);
+    assert_eq!((&own["model"], &own["cost_usd"]), (&json!("openai-compatible/house-model"), &Value::Null));
+    assert_eq!(choose(&["house-model", "gpt-5"])["model"], "openai/gpt-5", "a known model is preferred");
+    assert_eq!(choose(&["house-model", "gpt-5.6-luna"])["model"], "openai/gpt-5.6-luna");
+    assert_eq!(choose(&[])["model"], "openai/gpt-5.6-luna", "it lists nothing");
+}
+
+#[test]
+fn a_prompt_that_is_too_long_for_an_unknown_server_is_shortened() {
+    let error = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_ctx": 512,
+        "message": "request (1477 tokens) exceeds the available context size (512 tokens), try increasing it"}});
+    let home = home();
+    let provider = ScriptedProvider::start([
+        Reply::status_with_body(400, &error.to_string()),
+        Reply::text("Short enough."),
+    ]);
+    use_gateway(&home, &provider);
+    let prompt = "It goes on and on. ".repeat(300);
+    let output = home.memoir(["--model", "openai-compatible/own", "-p", &prompt]).output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Short enough.\n", "{stderr}");
+    assert!(stderr.contains("The prompt is too long: only"), "{stderr}");
+    let sent = provider.requests()[1].body["messages"].to_string();
+    assert!(memoir_core::count_tokens(&sent) < 450, "{}", memoir_core::count_tokens(&sent));
+}
+
+#[test]
+fn small_models_remember_too() {
+    for context in [512, 2048] {
+        let home = home();
+        let provider = ScriptedProvider::always(Reply::text("I see."));
+        home.write_config(&format!(
+            "[[model]]\nname = \"tiny\"\nprovider = \"openai\"\ncontext = {context}\n"
+        ));
+        let ask = |prompt: &str| {
+            home.memoir(["-p", prompt, "--model", "openai/tiny"]).provider(&provider).succeed()
+        };
+        ask("My dog is called Rufus.");
+        ask("What is my dog called?");
+        let sent = provider.requests()[1].body["messages"].to_string();
+        assert!(sent.contains("My dog is called Rufus."), "{context}: {sent}");
+        let size = memoir_core::count_tokens(&sent);
+        assert!(size < context * 3 / 4, "{context}: {size}");
+    }
+}
+
+#[test]
 fn a_rate_limit_is_obeyed_and_reported() {
     let home = home();
     home.write_config("[calls]\nretry_first_wait_ms = 1\n");
@@ -246,7 +321,7 @@ fn a_silent_server_times_out() {
 }
 
 #[test]
-fn a_conversation_that_is_too_long_is_trimmed_and_retried_once() {
+fn a_request_that_is_too_long_is_shortened() {
     let home = home();
     let provider = ScriptedProvider::start([
         Reply::text("one"),
@@ -261,9 +336,11 @@ fn a_conversation_that_is_too_long_is_trimmed_and_retried_once() {
     }
     let output = home.memoir(["-c", "-p", "now"]).provider(&provider).output();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Short enough.\n");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("its older half was omitted"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("so a shorter one was sent"));
+    let size = |index: usize| provider.requests()[index].body.to_string().len();
+    assert!(size(4) < size(3));
     let sent = provider.requests()[4].body.to_string();
-    assert!(sent.contains("the newest") && !sent.contains("the oldest"), "{sent}");
+    assert!(sent.contains("now"), "{sent}");
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn a_failed_turn_is_explained_and_the_conversation_continues() {
     let provider = ScriptedProvider::start([Reply::status(400, "no such thing"), Reply::text("Back again.")]);
     let terminal = open(&home, Some(&provider));
     terminal.submit("Hello?");
-    terminal.wait_for("no such thing. Start a new conversation, or try another model.");
+    terminal.wait_for("no such thing. Check the model name, start a new conversation, or try another model.");
     terminal.wait_for_prompt();
     terminal.submit("Hello again");
     terminal.wait_for("Back again.");

@@ -1,7 +1,7 @@
 //! Tests of local server detection.
 
 use memoir_models::Provider;
-use memoir_providers::{LocalServer, find_local_server};
+use memoir_providers::{LocalSearch, LocalServer, find_local_server};
 use memoir_testkit::ScriptedProvider;
 
 use crate::name;
@@ -15,13 +15,14 @@ async fn the_first_server_with_a_model_is_chosen() {
 
     let server =
         find_local_server(&[(ollama, closed_port.clone()), (compatible, provider.base_url())], None).await;
-    let expected = LocalServer { model: name("openai-compatible/test-model"), base_url: provider.base_url() };
-    assert_eq!(server, Some(expected), "embedding models are skipped");
+    let found = |model: &str, base_url| LocalSearch::Found(LocalServer { model: name(model), base_url });
+    let expected = found("openai-compatible/test-model", provider.base_url());
+    assert_eq!(server, expected, "embedding models are skipped");
 
     let both = [(ollama, provider.root_url()), (compatible, provider.base_url())];
-    assert_eq!(find_local_server(&both, None).await.unwrap().model, name("ollama/test-model"));
-    assert_eq!(find_local_server(&[(ollama, closed_port)], None).await, None);
-    assert_eq!(find_local_server(&both, Some("another-model")).await, None);
+    assert_eq!(find_local_server(&both, None).await, found("ollama/test-model", provider.root_url()));
+    assert_eq!(find_local_server(&[(ollama, closed_port)], None).await, LocalSearch::NotFound);
+    assert_eq!(find_local_server(&both, Some("another-model")).await, LocalSearch::NotFound);
 }
 
 #[tokio::test]
@@ -44,5 +45,5 @@ async fn the_context_size_is_asked_of_the_server_until_it_is_known() {
 async fn a_server_that_never_answers_is_skipped() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    assert_eq!(find_local_server(&[(Provider::Ollama, url)], None).await, None);
+    assert_eq!(find_local_server(&[(Provider::Ollama, url)], None).await, LocalSearch::NotFound);
 }

@@ -33,7 +33,7 @@ async fn a_request_beyond_the_context_window_is_an_error() {
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let error =
         call(&*model("ollama/test-model", &provider), request(&"word ".repeat(20_000))).await.unwrap_err();
-    let ModelError::ContextTooLong { message } = &error else { panic!("{error:?}") };
+    let ModelError::ContextTooLong { message, .. } = &error else { panic!("{error:?}") };
     assert!(message.contains("test-model accepts at most 16384"), "{message}");
     assert!(provider.requests().is_empty(), "the request was not sent");
 }

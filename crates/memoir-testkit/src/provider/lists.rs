@@ -18,8 +18,8 @@ const CONTEXT_LENGTH: u64 = 16_384;
 /// A model that `/api/show` does not describe.
 const UNDESCRIBED: &str = "undescribed";
 
-/// Answers a request that is not a chat request.
-pub(super) fn answer(request: &RecordedRequest) -> Response {
+/// Answers a request that is not a chat request. `models` are listed instead of the usual ones.
+pub(super) fn answer(request: &RecordedRequest, models: Option<&[String]>) -> Response {
     let body = &request.body;
     let answer = match request.path.as_str() {
         path if path.ends_with("/api/tags") => {
@@ -34,8 +34,14 @@ pub(super) fn answer(request: &RecordedRequest) -> Response {
                 ["completion", "tools"].into_iter().chain(thinking.then_some("thinking")).collect();
             json!({"model_info": {"test.context_length": CONTEXT_LENGTH}, "capabilities": capabilities})
         }
+        path if path.ends_with("/v1beta/models") => json!({"models": [{"name": "models/gemini-3.8-flash"}]}),
+        path if path.ends_with("/models") && models.is_some() => {
+            let names = models.unwrap_or_default();
+            json!({"data": names.iter().map(|name| json!({"id": name})).collect::<Vec<_>>()})
+        }
         path if path.ends_with("/models") => {
-            json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}, {"id": "small-model", "meta": {"n_ctx": 2048}}]})
+            json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}, {"id": "small-model", "meta": {"n_ctx": 2048}},
+                {"id": "claude-sonnet-5-5"}, {"id": "gpt-5.6-luna"}, {"id": "grok-4.3"}]})
         }
         path if path.ends_with("/embeddings") => {
             let inputs = body["input"].as_array().cloned().unwrap_or_default();

@@ -16,7 +16,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc, Condvar, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -28,7 +28,7 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::WAIT_TIMEOUT;
@@ -67,6 +67,10 @@ struct ProviderState {
     arrived: Condvar,
     other_arrived: Condvar,
     gate: Gate,
+    /// Number of requests that are still answered as by a server that is loading its model.
+    loading: AtomicUsize,
+    /// Names of the models, instead of the usual ones.
+    models: Mutex<Option<Vec<String>>>,
 }
 
 /// Holds back answers until the test releases them.
@@ -126,6 +130,21 @@ impl ScriptedProvider {
         let provider = Self::start([]);
         *provider.state.default_reply.lock().unwrap() = Some(reply);
         provider
+    }
+
+    /// Answers the next `count` requests as a server that is loading its model.
+    #[must_use]
+    pub fn loading(self, count: usize) -> Self {
+        self.state.loading.store(count, Ordering::SeqCst);
+        self
+    }
+
+    /// Lists these models.
+    #[must_use]
+    pub fn with_models(self, names: &[&str]) -> Self {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        *self.state.models.lock().unwrap() = Some(names);
+        self
     }
 
     /// Returns the URL for `OPENAI_BASE_URL`.
@@ -215,6 +234,12 @@ async fn serve(
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let path = uri.path().to_owned();
     let mut request = RecordedRequest { path: path.clone(), headers, body };
+    let is_loading =
+        state.loading.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(1));
+    if is_loading.is_ok() {
+        let error = json!({"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}});
+        return (StatusCode::SERVICE_UNAVAILABLE, error.to_string()).into_response();
+    }
     let Some(dialect) = find_dialect(&path) else {
         state.other_requests.lock().unwrap().push(request.clone());
         state.other_arrived.notify_all();
@@ -226,7 +251,7 @@ async fn serve(
         let failure = state.script.lock().unwrap().pop_front_if(|reply| is_embedding && reply.is_failure());
         return match failure {
             Some(failure) => dialect::respond(&openai::OpenAi, &failure),
-            None => lists::answer(&request),
+            None => lists::answer(&request, state.models.lock().unwrap().as_deref()),
         };
     };
     let violation = find_violation(&path, &request.body);

@@ -102,7 +102,7 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
     let config = check_config(home, (trust == Some(Trust::Trusted)).then_some(project), &mut report);
     files::check_backups(home, &config, &mut report);
     check_keys(environment, &mut report);
-    match Models::new(environment.clone(), config, TimeZone::system()) {
+    match Models::new(environment.clone(), config, TimeZone::system(), |_| ()) {
         Ok(models) => {
             if let Some(store) = &store {
                 check_model(&models, store.as_ref(), &mut report).await;

@@ -145,7 +145,7 @@ mod tests {
 
     fn models() -> Models {
         let environment = Environment::new([("OPENAI_API_KEY".into(), "k".into())]);
-        Models::new(environment, Config::default(), TimeZone::UTC).unwrap()
+        Models::new(environment, Config::default(), TimeZone::UTC, |_| ()).unwrap()
     }
 
     async fn set_to(

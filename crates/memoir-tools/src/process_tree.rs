@@ -42,10 +42,45 @@ pub(crate) fn run_registered(command: &mut Command) -> io::Result<Output> {
     output
 }
 
-/// Kills all registered child processes. Call this when the program exits.
+/// The process group of a child that was started with [`spawn_registered`] as the leader of a new group. Dropping this
+/// kills the group.
+#[derive(Debug)]
+pub struct RegisteredGroup(Option<u32>);
+
+impl RegisteredGroup {
+    /// Takes the group over, if the child is running.
+    pub fn new(leader: Option<u32>) -> Self {
+        Self(leader)
+    }
+}
+
+impl Drop for RegisteredGroup {
+    fn drop(&mut self) {
+        // Nothing else may have its PID until it is waited for, and afterwards it is no longer registered.
+        if let Some(leader) = self.0
+            && lock(&REGISTERED).get_or_insert_default().remove(&leader)
+        {
+            kill_group(leader);
+        }
+    }
+}
+
+/// Kills all registered child processes and their groups. Call this when the program exits.
 pub fn kill_children() {
     let registered = lock(&REGISTERED).take().unwrap_or_default();
-    registered.into_iter().filter_map(to_pid).for_each(kill);
+    for pid in registered {
+        kill_group(pid);
+        to_pid(pid).into_iter().for_each(kill);
+    }
+}
+
+fn kill_group(leader: u32) {
+    if let Some(group) = to_pid(leader)
+        && let Err(error) = kill_process_group(group, Signal::KILL)
+    {
+        // Usually the group is empty and therefore no longer exists.
+        tracing::debug!(group = leader, %error, "could not kill a process group");
+    }
 }
 
 fn to_pid(number: u32) -> Option<Pid> {
@@ -90,19 +125,14 @@ impl ProcessTree {
     /// Kills the processes. Further calls do nothing, because the leader's PID may then belong to another process.
     pub(crate) fn kill_all(&mut self, state: Leader) {
         let Some(leader_pid) = self.leader.take() else { return };
-        if let Some(leader) = to_pid(leader_pid) {
-            if let Err(error) = kill_process_group(leader, Signal::KILL) {
-                // Usually the group is empty and therefore no longer exists.
-                tracing::debug!(group = leader_pid, %error, "could not kill a process group");
-            }
-            if state == Leader::Running {
-                kill(leader);
-                // Its children become ours only after it has ended.
-                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-                if let Err(error) = waitid(WaitId::Pid(leader), options) {
-                    // The runtime may have waited for it already.
-                    tracing::debug!(pid = leader_pid, %error, "could not wait for a command to end");
-                }
+        kill_group(leader_pid);
+        if let (Some(leader), Leader::Running) = (to_pid(leader_pid), state) {
+            kill(leader);
+            // Its children become ours only after it has ended.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            if let Err(error) = waitid(WaitId::Pid(leader), options) {
+                // The runtime may have waited for it already.
+                tracing::debug!(pid = leader_pid, %error, "could not wait for a command to end");
             }
         }
         // Killing one generation makes the next one our children, so repeat until none is left.

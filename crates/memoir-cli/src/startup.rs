@@ -112,6 +112,8 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
         directories: args.add_dir,
         prompter: None,
         listener: Some(printer.listener()),
+        awaited_servers: args.wait_servers,
+        awaits_allowed_servers: matches!(chat, ChatMode::Once(_)),
     };
     let session = runtime.session(options).await?;
     let mut app = App::new(session, verbosity, printer);

@@ -1,133 +1,189 @@
-//! Connects to a server and lists its tools.
+//! A server of the config, which is kept connected: a server that ends or is absent is tried again, and its tools
+//! disappear meanwhile.
 
-use std::{
-    collections::BTreeMap, error::Error, ffi::OsString, io, pin::Pin, process::Stdio, sync::Arc,
-    time::Duration,
+use std::{sync::Arc, time::Duration};
+
+use memoir_tools::Tool;
+use rmcp::model::SubscriptionFilter;
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
 };
 
-use memoir_tools::{Tool, spawn_registered};
-use rmcp::{
-    ServiceError, ServiceExt as _,
-    service::ClientInitializeError,
-    transport::{StreamableHttpClientTransport, TokioChildProcess},
+use crate::{
+    config::ServerConfig,
+    connection::{Connection, Handshake, Reason, ServerOptions},
+    tool::ServerTool,
 };
-use serde::Deserialize;
-use tokio::process::Command;
 
-use crate::tool::{ServerConnection, ServerTool};
+/// Interval at which a server that has ended is noticed.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Time limit for connecting to a server and listing its tools.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Wait before a server is tried again. It doubles with each failure.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// A server in the config: either a command to start or a URL.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ServerConfig {
-    command: Option<String>,
-    #[serde(default)]
-    args: Vec<String>,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    url: Option<String>,
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Revisions that are tried without a wait between them.
+const HANDSHAKES: u32 = 3;
+
+/// The state of a server.
+#[derive(Clone)]
+pub enum ServerState {
+    /// The first attempt to connect has not ended yet.
+    Connecting,
+    /// The server is connected.
+    Ready {
+        /// Its tools.
+        tools: Vec<Arc<dyn Tool>>,
+        /// The revision of the protocol.
+        revision: String,
+    },
+    /// The server is not connected, and will be tried again.
+    Down {
+        /// Why, as a sentence without its subject.
+        reason: String,
+    },
 }
 
-/// Reason why a server's tools cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The config sets neither `command` nor `url`, or both.
-    #[error("set either `command` or `url` in the config, not both")]
-    Config,
-    /// The command could not be started.
-    #[error(transparent)]
-    Start(#[from] io::Error),
-    /// The server did not accept the connection, or did not list its tools.
-    #[error(transparent)]
-    Protocol(Box<dyn Error + Send + Sync>),
-    /// The server did not become ready within this time.
-    #[error("it was not ready after {} s", .0.as_secs())]
-    NotReady(Duration),
+/// A server of the config.
+pub struct Server {
+    name: String,
+    address: String,
+    state: watch::Receiver<ServerState>,
+    supervisor: JoinHandle<()>,
 }
 
-impl From<ClientInitializeError> for ConnectError {
-    fn from(error: ClientInitializeError) -> Self {
-        Self::Protocol(Box::new(error))
+impl Server {
+    /// Starts to connect to a server. The address is for display.
+    pub fn start(name: &str, address: &str, config: ServerConfig, options: ServerOptions) -> Self {
+        let (sender, state) = watch::channel(ServerState::Connecting);
+        let supervisor =
+            Supervisor { name: name.to_owned(), config, options, state: sender, lost: Arc::default() };
+        let supervisor = tokio::spawn(supervisor.run());
+        Self { name: name.to_owned(), address: address.to_owned(), state, supervisor }
+    }
+
+    /// A server that cannot be used.
+    pub fn unusable(name: &str, address: &str, reason: String) -> Self {
+        let (_, state) = watch::channel(ServerState::Down { reason });
+        let supervisor = tokio::spawn(async {});
+        Self { name: name.to_owned(), address: address.to_owned(), state, supervisor }
+    }
+
+    /// Returns the name in the config.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the command or the address, as the config has it.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns the current state.
+    pub fn state(&self) -> ServerState {
+        self.state.borrow().clone()
+    }
+
+    /// Waits until the first attempt to connect has ended.
+    pub async fn settled(&self) {
+        let mut state = self.state.clone();
+        // It fails only if there is no supervisor, and then nothing changes.
+        let _ = state.wait_for(|state| !matches!(state, ServerState::Connecting)).await;
     }
 }
 
-impl From<ServiceError> for ConnectError {
-    fn from(error: ServiceError) -> Self {
-        Self::Protocol(Box::new(error))
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.supervisor.abort();
     }
 }
 
-/// The future returned by [`connect`]. It is boxed because every crate that awaits an unboxed future compiles it
-/// again, and this one contains the whole protocol.
-pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Vec<Arc<dyn Tool>>, ConnectError>> + Send + 'a>>;
-
-/// Connects to a server and returns its tools. A server that is started as a command gets the environment
-/// `variables`, plus the variables in its config.
-///
-/// # Errors
-///
-/// Fails if the config is incomplete, the server cannot be started or reached, or it is not ready in time.
-pub fn connect<'a>(
-    name: &'a str,
-    config: &'a ServerConfig,
-    variables: &'a [(OsString, OsString)],
-) -> Connecting<'a> {
-    let connecting = async move {
-        let connection: ServerConnection = Arc::new(match (&config.command, &config.url) {
-            (Some(command), None) => ().serve(start(command, config, variables)?).await?,
-            (None, Some(url)) => ().serve(StreamableHttpClientTransport::from_uri(url.as_str())).await?,
-            _ => return Err(ConnectError::Config),
-        });
-        let tools = connection.list_all_tools().await?;
-        Ok(tools.into_iter().map(|tool| ServerTool::new(name, &connection, tool)).collect())
-    };
-    Box::pin(async move {
-        tokio::time::timeout(CONNECT_TIMEOUT, connecting)
-            .await
-            .map_err(|_| ConnectError::NotReady(CONNECT_TIMEOUT))?
-    })
+struct Supervisor {
+    name: String,
+    config: ServerConfig,
+    options: ServerOptions,
+    state: watch::Sender<ServerState>,
+    /// Notified when a call found that the server has gone.
+    lost: Arc<Notify>,
 }
 
-fn start(
-    command: &str,
-    config: &ServerConfig,
-    variables: &[(OsString, OsString)],
-) -> io::Result<TokioChildProcess> {
-    let mut program = Command::new(command);
-    program
-        .args(&config.args)
-        .env_clear()
-        .envs(variables.iter().cloned())
-        .envs(&config.env)
-        .kill_on_drop(true);
-    // The protocol does not use stderr.
-    let spawn = || TokioChildProcess::builder(program).stderr(Stdio::null()).spawn();
-    let (process, _) = spawn_registered(spawn, |(process, _)| process.id())?;
-    Ok(process)
-}
-
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
-
-    use super::*;
-
-    async fn connect_error(config: &str) -> ConnectError {
-        let config: ServerConfig = serde_json::from_str(config).unwrap();
-        connect("files", &config, &[]).await.err().unwrap()
-    }
-
-    #[tokio::test]
-    async fn an_invalid_config_and_a_missing_program_are_different_errors() {
-        let both = r#"{"command": "true", "url": "http://127.0.0.1:9"}"#;
-        for config in ["{}", both] {
-            assert!(matches!(connect_error(config).await, ConnectError::Config), "{config}");
+impl Supervisor {
+    async fn run(self) {
+        let mut handshake = Handshake::Either;
+        let mut failures = 0;
+        loop {
+            match self.connect(handshake).await {
+                Ok(connection) => {
+                    failures = 0;
+                    let reason = self.watch(connection).await;
+                    tracing::warn!(server = self.name, reason, "an MCP server has gone");
+                    self.state.send_replace(ServerState::Down { reason });
+                }
+                Err(reason) => {
+                    failures += 1;
+                    handshake = handshake.next();
+                    if failures < HANDSHAKES {
+                        continue;
+                    }
+                    tracing::debug!(
+                        server = self.name,
+                        reason,
+                        failures,
+                        "could not connect to an MCP server"
+                    );
+                    self.state.send_replace(ServerState::Down { reason });
+                }
+            }
+            let doublings = failures.saturating_sub(HANDSHAKES).min(10);
+            tokio::time::sleep((FIRST_WAIT * 2_u32.pow(doublings)).min(MAX_WAIT)).await;
         }
-        let missing = connect_error(r#"{"command": "/nonexistent/server"}"#).await;
-        assert!(matches!(missing, ConnectError::Start(_)), "{missing}");
+    }
+
+    async fn connect(&self, handshake: Handshake) -> Result<Arc<Connection>, Reason> {
+        let connection = Connection::open(&self.name, &self.config, &self.options, handshake).await?;
+        let connection = Arc::new(connection);
+        self.list_tools(&connection).await?;
+        Ok(connection)
+    }
+
+    async fn list_tools(&self, connection: &Arc<Connection>) -> Result<(), Reason> {
+        let tools = connection.list_tools().await?;
+        let tools = ServerTool::all(&self.name, connection, &self.lost, tools);
+        self.state.send_replace(ServerState::Ready { tools, revision: connection.revision() });
+        Ok(())
+    }
+
+    /// Keeps the list of tools up to date until the server has gone. Returns the reason.
+    async fn watch(&self, connection: Arc<Connection>) -> Reason {
+        // Servers of the current revision report changes only to those who subscribe.
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let mut changes = connection.service().listen(filter).await.ok();
+        loop {
+            let change = async {
+                match &mut changes {
+                    Some(subscription) => subscription.next().await.ok().flatten().is_some(),
+                    None => std::future::pending().await,
+                }
+            };
+            let has_changed = tokio::select! {
+                is_change = change => {
+                    if !is_change {
+                        changes = None;
+                    }
+                    is_change
+                }
+                () = connection.tools_changed.notified() => true,
+                () = tokio::time::sleep(WATCH_INTERVAL) => false,
+                () = self.lost.notified() => return "it does not answer".into(),
+            };
+            if connection.is_closed() {
+                return connection.last_lines.explain("it has ended").await;
+            }
+            if has_changed && let Err(reason) = self.list_tools(&connection).await {
+                return reason;
+            }
+        }
     }
 }

@@ -1,24 +1,23 @@
 //! Adapts a server's tool to Memoir's [`Tool`] trait.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
 use memoir_core::{ToolSpec, escape_fence};
 use memoir_tools::{
     Access, MAX_TOOL_OUTPUT_BYTES, Plan, Tool, ToolContext, ToolError, ToolOutput, truncate_output,
 };
-use rmcp::{RoleClient, model::CallToolRequestParams, service::RunningService};
+use rmcp::{ServiceError, model::CallToolRequestParams};
 use serde_json::Value;
+use tokio::sync::Notify;
 
-const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+use crate::{connection::Connection, content, failure::describe_request};
 
 /// Maximum length of a tool description in characters. Every request contains all descriptions.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
 
 /// Maximum length of a tool name. Some providers reject longer names.
 const MAX_NAME_LENGTH: usize = 64;
-
-pub(crate) type ServerConnection = Arc<RunningService<RoleClient, ()>>;
 
 /// Returns the name by which the model calls a tool: the server and the tool, in characters that every provider
 /// accepts.
@@ -27,30 +26,70 @@ pub fn qualify_name(server: &str, tool: &str) -> String {
     format!("{server}__{tool}").chars().map(sanitize).take(MAX_NAME_LENGTH).collect()
 }
 
+/// Returns a name that no other tool has. Names that were cut off or contained other characters may be equal.
+fn make_unique(mut name: String, used: &mut HashSet<String>) -> String {
+    let original = name.clone();
+    for number in 2.. {
+        if used.insert(name.clone()) {
+            break;
+        }
+        let suffix = format!("_{number}");
+        name = original.chars().take(MAX_NAME_LENGTH - suffix.len()).collect::<String>() + &suffix;
+    }
+    name
+}
+
 pub(crate) struct ServerTool {
     server: String,
-    connection: ServerConnection,
+    connection: Arc<Connection>,
+    /// Notified when the server has gone.
+    lost: Arc<Notify>,
     /// The name the server uses for the tool.
     original_name: String,
     spec: ToolSpec,
 }
 
 impl ServerTool {
-    #[expect(clippy::new_ret_no_self, reason = "callers only need the trait object")]
-    pub(crate) fn new(server: &str, connection: &ServerConnection, tool: rmcp::model::Tool) -> Arc<dyn Tool> {
-        let description: String =
-            tool.description.unwrap_or_default().chars().take(MAX_DESCRIPTION_CHARS).collect();
-        let spec = ToolSpec {
-            name: qualify_name(server, &tool.name).into(),
-            description: format!("{description} (from the MCP server `{server}`)").into(),
-            parameters: Value::Object(tool.input_schema.as_ref().clone()),
+    /// Returns all tools of a server.
+    pub(crate) fn all(
+        server: &str,
+        connection: &Arc<Connection>,
+        lost: &Arc<Notify>,
+        tools: Vec<rmcp::model::Tool>,
+    ) -> Vec<Arc<dyn Tool>> {
+        let mut used = HashSet::new();
+        let convert = |tool: rmcp::model::Tool| -> Arc<dyn Tool> {
+            let description: String =
+                tool.description.unwrap_or_default().chars().take(MAX_DESCRIPTION_CHARS).collect();
+            let spec = ToolSpec {
+                name: make_unique(qualify_name(server, &tool.name), &mut used).into(),
+                description: format!("{description} (from the MCP server `{server}`)").into(),
+                parameters: Value::Object(tool.input_schema.as_ref().clone()),
+            };
+            Arc::new(Self {
+                server: server.to_owned(),
+                connection: Arc::clone(connection),
+                lost: Arc::clone(lost),
+                original_name: tool.name.into_owned(),
+                spec,
+            })
         };
-        Arc::new(Self {
-            server: server.to_owned(),
-            connection: Arc::clone(connection),
-            original_name: tool.name.into_owned(),
-            spec,
-        })
+        tools.into_iter().map(convert).collect()
+    }
+
+    /// Describes a call that failed. If the server has gone, it is started again.
+    async fn explain(&self, error: &ServiceError) -> ToolError {
+        let reason = describe_request(error);
+        if !matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_)) {
+            return self.fail(&reason);
+        }
+        self.lost.notify_one();
+        let reason = self.connection.last_lines.explain(&reason).await;
+        self.fail(&format!("{reason}. It is being started again"))
+    }
+
+    fn fail(&self, reason: &str) -> ToolError {
+        ToolError::Failed(format!("the MCP server `{}` failed:\n{}", self.server, quote(reason)))
     }
 }
 
@@ -77,28 +116,20 @@ impl Tool for ServerTool {
             return Err(ToolError::Arguments("expected a JSON object".into()));
         };
         let request = CallToolRequestParams::new(self.original_name.clone()).with_arguments(arguments);
+        let limit = self.connection.call_timeout;
         let timed_out = |_| {
-            let seconds = CALL_TIMEOUT.as_secs();
+            let seconds = limit.as_secs();
             ToolError::Failed(format!("the MCP server `{}` did not answer within {seconds} s", self.server))
         };
-        let failed = |message: &str| {
-            ToolError::Failed(format!("the MCP server `{}` failed:\n{}", self.server, quote(message)))
+        let result =
+            tokio::time::timeout(limit, self.connection.call_tool(request)).await.map_err(timed_out)?;
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => return Err(self.explain(&error).await),
         };
-        let result = tokio::time::timeout(CALL_TIMEOUT, self.connection.call_tool(request))
-            .await
-            .map_err(timed_out)?
-            .map_err(|error| failed(&error.to_string()))?;
-        let parts: Vec<String> = result
-            .content
-            .iter()
-            .map(|content| match content.as_text() {
-                Some(text) => text.text.clone(),
-                None => "[content other than text]".to_owned(),
-            })
-            .collect();
-        let output = parts.join("\n");
+        let output = content::to_text(&result);
         match result.is_error {
-            Some(true) => Err(failed(&output)),
+            Some(true) => Err(self.fail(&output)),
             _ => Ok(quote(&output).into()),
         }
     }
@@ -122,6 +153,15 @@ mod tests {
         assert_eq!(qualify_name("files", "read_file"), "files__read_file");
         assert_eq!(qualify_name("my server", "get/time.now"), "my_server__get_time_now");
         assert_eq!(qualify_name("s", &"x".repeat(100)).len(), MAX_NAME_LENGTH);
+    }
+
+    #[test]
+    fn equal_names_are_numbered() {
+        let mut used = HashSet::new();
+        let long = "x".repeat(100);
+        let names: Vec<String> = (0..3).map(|_| make_unique(qualify_name("s", &long), &mut used)).collect();
+        assert!(names.iter().all(|name| name.len() == MAX_NAME_LENGTH), "{names:?}");
+        assert!(names[1].ends_with("x_2") && names[2].ends_with("x_3"), "{names:?}");
     }
 
     #[test]

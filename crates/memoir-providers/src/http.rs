@@ -30,8 +30,8 @@ fn build(builder: ClientBuilder) -> Result<Client, ModelError> {
         .map_err(|error| ModelError::Unreachable { url: "the network".into(), reason: error.to_string() })
 }
 
-/// Selects the TLS library. This can be done only once per process.
-fn install_tls_library() {
+/// Selects the TLS library, before anything creates an HTTP client. Further calls do nothing.
+pub fn install_tls_library() {
     if rustls::crypto::ring::default_provider().install_default().is_err() {
         // Harmless: an earlier call selected the same library.
         tracing::trace!("the TLS library is already selected");

@@ -22,6 +22,7 @@ mod status;
 
 pub use embedder::RemoteEmbedder;
 pub use endpoint::{Endpoint, InvalidAddress, default_url};
+pub use http::install_tls_library;
 pub use local::{LocalSearch, LocalServer, ServerModels, find_local_server, is_listening, list_models};
 pub use ollama::OllamaModel;
 pub use remote::RemoteModel;

@@ -25,6 +25,14 @@ const PROJECT_CONFIG_PATH: &str = ".memoir/config.toml";
 /// Maximum size of the project config in bytes.
 const MAX_PROJECT_CONFIG_BYTES: u64 = 1 << 20;
 
+/// The MCP servers of a project, in the form that most programs use.
+const PROJECT_SERVERS_PATH: &str = ".mcp.json";
+
+/// Returns the path of the MCP servers of a project.
+pub(crate) fn project_servers(project: &Path) -> PathBuf {
+    project.join(PROJECT_SERVERS_PATH)
+}
+
 /// Returns the path of the config of a project.
 pub fn project_config(project: &Path) -> PathBuf {
     project.join(PROJECT_CONFIG_PATH)
@@ -193,7 +201,26 @@ impl Config {
             Err(ProjectFileError::Unreadable(error)) => return Err(unreadable(&file, &error)),
             Err(fault) => config.problems.push(format!("{} is not used: {fault}.", file.display())),
         }
+        config.add_project_servers(project);
         Ok(config)
+    }
+
+    /// Adds the MCP servers that a trusted project defines in the form that most programs use. The user's own servers
+    /// take precedence.
+    fn add_project_servers(&mut self, project: &Path) {
+        let text = match read_optional(project, PROJECT_SERVERS_PATH) {
+            Ok(text) if text.is_empty() => return,
+            Ok(text) => text,
+            Err(fault) => return self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {fault}.")),
+        };
+        match ServerConfig::read_json(&text) {
+            Ok(servers) => {
+                for (name, server) in servers {
+                    self.mcp.entry(name).or_insert(server);
+                }
+            }
+            Err(error) => self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {error}.")),
+        }
     }
 
     /// Applies a project config on top of this one. Its author is not trusted: it must not redirect calls or API keys,
@@ -328,7 +355,12 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
 
 /// Reads the config of a project. A missing file counts as empty.
 pub(crate) fn read_project_config(project: &Path) -> Result<String, ProjectFileError> {
-    match read_project_file(project, project, PROJECT_CONFIG_PATH, MAX_PROJECT_CONFIG_BYTES) {
+    read_optional(project, PROJECT_CONFIG_PATH)
+}
+
+/// Reads a file of a project. A missing file counts as empty.
+fn read_optional(project: &Path, path: &str) -> Result<String, ProjectFileError> {
+    match read_project_file(project, project, path, MAX_PROJECT_CONFIG_BYTES) {
         Err(ProjectFileError::Unreadable(error))
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {

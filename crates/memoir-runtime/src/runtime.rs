@@ -95,6 +95,7 @@ impl Runtime {
             only_reads,
             report,
         } = options;
+        memoir_providers::install_tls_library();
         let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
             Persistence::Permanent => {

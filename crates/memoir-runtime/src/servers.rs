@@ -1,81 +1,132 @@
 //! Connects to the MCP servers of the config, whose tools are offered in addition to the built-in ones.
 //!
-//! Connecting happens in the background, so that startup does not wait. The first turn waits briefly for servers that
-//! are not ready, then continues without them.
+//! Connecting happens in the background, so that neither startup nor a turn waits, unless the user asks for a server.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, HashSet},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
 
 use memoir_agent::{Observer, TurnEvent};
-use memoir_mcp::{ConnectError, ServerConfig, connect};
-use memoir_tools::{Tool, ToolSet, Variables};
-use tokio::task::JoinHandle;
+use memoir_mcp::{Server, ServerConfig, ServerOptions, ServerState, qualify_name};
+use memoir_tools::ToolSet;
 
-/// How long the first turn waits for servers that are not ready yet.
-const MAX_WAIT: Duration = Duration::from_secs(10);
+use crate::{
+    models::Models,
+    operations::servers::{ServerList, ServerReport},
+    tools,
+};
 
-/// A server whose connection is not established yet.
-struct PendingServer {
-    name: String,
-    tools: JoinHandle<Result<Vec<Arc<dyn Tool>>, ConnectError>>,
-    is_reported_late: bool,
-}
+/// How long a turn waits for the servers that the user has asked for.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Stands for the names of all servers.
+const ALL: &str = "all";
 
 /// The MCP servers of the config.
 pub(crate) struct Servers {
-    pending: Vec<PendingServer>,
-    /// Tools of connected servers that are not in the tool set yet.
-    new_tools: Vec<Arc<dyn Tool>>,
-    /// How long the next turn waits. Zero after the first turn.
-    time_limit: Duration,
+    servers: Vec<Server>,
+    /// Names of the servers for which the first turn waits.
+    awaited: BTreeSet<String>,
+    /// Names of the servers whose absence has been reported.
+    reported: HashSet<String>,
 }
 
 impl Servers {
-    /// Starts to connect to all servers.
-    pub(crate) fn connect(servers: &BTreeMap<String, ServerConfig>, variables: &Variables) -> Self {
-        let start = |(name, config): (&String, &ServerConfig)| {
-            let (server, config, variables) = (name.clone(), config.clone(), variables.clone());
-            let tools = tokio::spawn(async move { connect(&server, &config, variables.get()).await });
-            PendingServer { name: name.clone(), tools, is_reported_late: false }
+    /// Starts to connect to the servers of the config that are wanted.
+    pub(crate) fn connect(models: &Models, project: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let environment = &models.environment;
+        let variables = tools::command_variables(models);
+        let options = || ServerOptions { variables: variables.get().to_vec(), workspace: project.to_owned() };
+        let start = |(name, config): (&String, &ServerConfig)| match config
+            .expand(|name| environment.variable(name).map(str::to_owned))
+        {
+            Ok(expanded) => Server::start(name, &config.address(), expanded, options()),
+            Err(missing) => Server::unusable(name, &config.address(), missing.to_string()),
         };
-        Self { pending: servers.iter().map(start).collect(), new_tools: Vec::new(), time_limit: MAX_WAIT }
+        let servers = models.config.mcp.iter().filter(|(name, _)| is_wanted(name)).map(start).collect();
+        Self { servers, awaited: BTreeSet::new(), reported: HashSet::new() }
     }
 
-    /// Returns `tools` with the tools of all servers that are connected by now. Reports servers that failed or are late.
-    pub(crate) async fn join(&mut self, tools: &Arc<ToolSet>, observer: Observer<'_>) -> Arc<ToolSet> {
-        let mut notify = |notice: String| observer(TurnEvent::Notice(notice));
-        if self.pending.is_empty() && self.new_tools.is_empty() {
-            return Arc::clone(tools);
+    /// Makes the first turn wait for these servers, or for all of them.
+    pub(crate) fn wait_for(&mut self, names: Vec<String>) {
+        match names.iter().any(|name| name == ALL) {
+            true => self.awaited.extend(self.servers.iter().map(|server| server.name().to_owned())),
+            false => self.awaited.extend(names),
         }
-        let deadline = tokio::time::Instant::now() + std::mem::take(&mut self.time_limit);
-        let mut late = Vec::new();
-        // A server stays in the list until its result is known, because this future may be dropped at any `await`.
-        while let Some(server) = self.pending.last_mut() {
-            let result = tokio::time::timeout_at(deadline, &mut server.tools).await;
-            let Some(server) = self.pending.pop() else { break };
-            match result {
-                Ok(Ok(Ok(tools))) => self.new_tools.extend(tools),
-                Ok(Ok(Err(reason))) => {
-                    notify(format!("Could not connect to the MCP server {}: {reason}.", server.name));
+    }
+
+    /// Makes the first turn wait for the servers whose tools these rules name.
+    pub(crate) fn wait_for_tools(&mut self, rules: impl Iterator<Item = String>) {
+        let rules: Vec<String> = rules.collect();
+        let is_named = |server: &&Server| {
+            let prefix = qualify_name(server.name(), "");
+            rules.iter().any(|rule| rule.starts_with(&prefix))
+        };
+        self.awaited.extend(self.servers.iter().filter(is_named).map(|server| server.name().to_owned()));
+    }
+
+    /// Waits until the first attempt to connect to each server has ended.
+    pub(crate) async fn settle_all(&self) {
+        let settling = futures::future::join_all(self.servers.iter().map(Server::settled));
+        if tokio::time::timeout(MAX_WAIT, settling).await.is_err() {
+            tracing::debug!("a server is not ready in time");
+        }
+    }
+
+    /// Returns the state of each server.
+    pub(crate) fn report(&self) -> ServerList {
+        let report = |server: &Server| {
+            let (revision, tools, problem) = match server.state() {
+                ServerState::Connecting => (None, Vec::new(), Some("it is not ready yet".to_owned())),
+                ServerState::Ready { tools, revision } => {
+                    let names = tools.iter().map(|tool| tool.spec().name.into_owned());
+                    (Some(revision), names.collect(), None)
                 }
-                Ok(Err(_)) => {
-                    notify(format!(
-                        "Could not connect to the MCP server {}: the connection crashed.",
-                        server.name
-                    ));
+                ServerState::Down { reason } => (None, Vec::new(), Some(reason)),
+            };
+            ServerReport {
+                name: server.name().to_owned(),
+                address: server.address().to_owned(),
+                is_connected: revision.is_some(),
+                revision,
+                tools,
+                problem,
+            }
+        };
+        ServerList { servers: self.servers.iter().map(report).collect() }
+    }
+
+    /// Returns `tools` with the tools of all servers that are connected now. Reports servers that are not.
+    pub(crate) async fn join(&mut self, tools: &ToolSet, observer: Observer<'_>) -> Arc<ToolSet> {
+        let awaited = std::mem::take(&mut self.awaited);
+        let settling =
+            self.servers.iter().filter(|server| awaited.contains(server.name())).map(Server::settled);
+        if tokio::time::timeout(MAX_WAIT, futures::future::join_all(settling)).await.is_err() {
+            tracing::debug!("a turn starts without a server for which it should wait");
+        }
+        let mut joined = tools.clone();
+        for server in &self.servers {
+            let name = server.name();
+            let problem = match server.state() {
+                ServerState::Ready { tools, .. } => {
+                    self.reported.remove(name);
+                    joined = tools.into_iter().fold(joined, ToolSet::with);
+                    continue;
                 }
-                Err(_) => {
-                    if !server.is_reported_late {
-                        notify(format!(
-                            "The MCP server {} is not ready yet. Its tools become available once it is.",
-                            server.name
-                        ));
-                    }
-                    late.push(PendingServer { is_reported_late: true, ..server });
+                ServerState::Connecting => {
+                    format!("The MCP server {name} is not ready yet. Its tools become available once it is.")
                 }
+                ServerState::Down { reason } => {
+                    format!("The MCP server {name} is not connected: {reason}.")
+                }
+            };
+            if self.reported.insert(name.to_owned()) {
+                observer(TurnEvent::Notice(problem));
             }
         }
-        self.pending = late;
-        let new_tools = std::mem::take(&mut self.new_tools);
-        Arc::new(new_tools.into_iter().fold(ToolSet::clone(tools), ToolSet::with))
+        Arc::new(joined)
     }
 }

@@ -44,11 +44,16 @@ fn create_sandbox(models: &Models) -> Sandbox {
     Sandbox {
         // Not its path, at which a command may put another program.
         helper: environment.program().map(|_| "/proc/self/exe".into()),
-        variables: Variables::without_keys(environment.variables(), models.config.key_variables()),
+        variables: command_variables(models),
         temp_dir: Some(environment.temporary().to_owned()),
         is_approved: false,
         own_directories: Vec::new(),
     }
+}
+
+/// Returns the environment variables of programs that Memoir starts: all but those with keys.
+pub(crate) fn command_variables(models: &Models) -> Variables {
+    Variables::without_keys(models.environment.variables(), models.config.key_variables())
 }
 
 /// Returns the web search service, or `None` if the config does not set one.

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use memoir_core::{Clock as _, SystemClock};
 use memoir_store::{Settings, StoreError};
 
-use crate::{config::project_config, environment::Environment};
+use crate::{
+    config::{project_config, project_servers},
+    environment::Environment,
+};
 
 /// Variable that trusts the project for one run, for scripts.
 const VARIABLE: &str = "MEMOIR_TRUST_PROJECT";
@@ -52,6 +55,6 @@ fn key(project: &Path) -> String {
 /// Returns the files and directories that are used if the user trusts a project.
 pub(crate) fn find_files(project: &Path) -> Vec<PathBuf> {
     let instructions = project.ancestors().map(|directory| directory.join("AGENTS.md"));
-    let own = [project_config(project), project.join(".memoir/skills")];
+    let own = [project_config(project), project_servers(project), project.join(".memoir/skills")];
     instructions.chain(own).filter(|path| path.exists()).collect()
 }

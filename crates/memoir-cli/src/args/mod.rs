@@ -19,7 +19,9 @@ pub(crate) use memory::{
     BlockArgs, ConversationsCommand, ExchangeArgs, ExportArgs, ForgetArgs, MemoryCommand, RestoreArgs,
     SearchArgs,
 };
-pub(crate) use program::{ConfigCommand, EvalCommand, ModelsCommand, Script, WorkerCommand, model_name};
+pub(crate) use program::{
+    ConfigCommand, EvalCommand, McpCommand, ModelsCommand, Script, WorkerCommand, model_name,
+};
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
 /// A terminal AI agent that remembers.
@@ -65,6 +67,10 @@ pub(crate) struct Args {
     /// Additional directory that tools may work in; can be repeated
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) add_dir: Vec<PathBuf>,
+
+    /// Wait for these MCP servers before the first answer, separated by commas, or for `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) wait_servers: Vec<String>,
 
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -153,6 +159,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
+    /// List, test, add and remove MCP servers, whose tools the model can use
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// Use the instructions, skills and config of this project
     Trust {
         /// Stop using them

@@ -123,6 +123,62 @@ pub(crate) enum ConfigCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Connect to all servers, and list their tools and problems
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Connect to a server, and fail if that is impossible
+    Test {
+        /// Name of the server
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a server to your config
+    Add {
+        /// Name of the server, which begins the names of its tools
+        name: String,
+        /// Program to start, and its arguments, after `--`
+        #[arg(last = true, required_unless_present = "url", conflicts_with = "url")]
+        command: Vec<String>,
+        /// Address of a server that is already running
+        #[arg(long)]
+        url: Option<String>,
+        /// The server at the address has the transport of the oldest revision of the protocol
+        #[arg(long, requires = "url")]
+        sse: bool,
+        /// Environment variable for the program; `${NAME}` in the value refers to one of yours
+        #[arg(long, value_name = "NAME=VALUE", value_parser = |text: &str| pair(text, '='))]
+        env: Vec<(String, String)>,
+        /// HTTP header; `${NAME}` in the value refers to an environment variable
+        #[arg(long, value_name = "NAME: VALUE", value_parser = |text: &str| pair(text, ':'), requires = "url")]
+        header: Vec<(String, String)>,
+        /// Directory in which the program is started
+        #[arg(long, value_name = "DIRECTORY")]
+        cwd: Option<PathBuf>,
+    },
+    /// Remove a server from your config
+    Remove {
+        /// Name of the server
+        name: String,
+    },
+}
+
+/// Splits a name from its value.
+fn pair(text: &str, separator: char) -> Result<(String, String), String> {
+    match text.split_once(separator) {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(format!("write a name, then `{separator}`, then its value")),
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Script {
     /// Completion script for bash

@@ -17,6 +17,7 @@ mod import;
 mod inbox;
 mod info;
 mod line;
+mod mcp;
 mod memory;
 mod migrate_exchanges;
 mod model;
@@ -145,6 +146,8 @@ slash_commands! {
     Info(info::Arguments),
     /// List the tools that the model may use.
     Tools(tools::Arguments),
+    /// Show the MCP servers, their tools and their problems.
+    Mcp(mcp::Arguments),
     /// Show or change the approval mode and permission rules.
     Approval(approval::Arguments),
     /// Show which secrets were redacted, and why.

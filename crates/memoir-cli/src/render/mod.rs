@@ -14,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod posts;
 pub(crate) mod search;
+pub(crate) mod servers;
 pub(crate) mod tasks;
 pub(crate) mod workers;
 

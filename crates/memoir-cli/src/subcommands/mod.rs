@@ -10,6 +10,7 @@ mod doctor;
 mod eval;
 pub(crate) mod export;
 pub(crate) mod import;
+mod mcp;
 pub(crate) mod memory;
 mod models;
 mod search;
@@ -95,6 +96,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
             };
             config::run(command, &sources, store).await
         }
+        Command::Mcp(command) => mcp::run(command, runtime).await,
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,
         Command::Write(arguments) => write::run(arguments, runtime).await,

@@ -21,7 +21,7 @@ pub(crate) fn calls(home: &TestHome, mode: &str, calls: &[(&str, Value)]) -> Vec
     // The default temporary directory contains the whole home, and commands may write there.
     let temporary = home.workspace().parent().unwrap().join("temporary");
     fs::create_dir_all(&temporary).unwrap();
-    home.memoir(["-p", "do it", "--approval", mode])
+    home.memoir(["-p", "do it", "--approval", mode, "--wait-servers", "all"])
         .provider(&provider)
         .env("SECRET_OF_MINE", "hunter2hunter2")
         .env("TMPDIR", &temporary)

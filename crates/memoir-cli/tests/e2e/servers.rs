@@ -2,24 +2,39 @@
 
 use std::fs;
 
-use memoir_testkit::{Reply, ScriptedProvider, TestHome};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::json;
 
 use crate::{confinement::calls, home};
 
 /// A Python script of a server with three tools, over stdio or HTTP.
 const SERVER: &str = r#"
-import json, sys, http.server
+import json, os, sys, http.server
+extra = []
 def answer(request):
     method = request.get("method")
+    if method == "server/discover":
+        raise KeyError(method)
     if method == "initialize":
-        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "made", "version": "1"}}
+        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "made", "version": "1"}}
     if method == "tools/list":
         schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer."}
+        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer.", "die": "Ends the server.", "grow": "Adds a tool.", "place": "Tells where it runs."}
+        tools.update({name: "A new tool." for name in extra})
         return {"tools": [{"name": name, "description": what, "inputSchema": schema} for name, what in tools.items()]}
     if method == "tools/call":
         word = request["params"]["arguments"]["word"]
+        if request["params"]["name"] == "die":
+            print("the disk of the server is full", file=sys.stderr, flush=True)
+            os._exit(3)
+        if request["params"]["name"] == "grow":
+            extra.append("grown")
+            print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
+        if request["params"]["name"] == "place":
+            resource = {"uri": "note://1", "mimeType": "text/plain", "text": os.getcwd() + " " + os.environ.get("GREETING", "")}
+            picture = {"type": "image", "mimeType": "image/png", "data": "AAAA" * 100}
+            link = {"type": "resource_link", "uri": "note://2", "name": "other"}
+            return {"content": [{"type": "resource", "resource": resource}, picture, link]}
         if request["params"]["name"] == "fail":
             return {"content": [{"type": "text", "text": "it failed on purpose: " + word}], "isError": True}
         return {"content": [{"type": "text", "text": word.upper() + "!"}]}
@@ -28,7 +43,10 @@ def reply(request):
     params = request.get("params") or {}
     if params.get("name") == "break":
         return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32603, "message": params["arguments"]["word"]}}
-    return {"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}
+    try:
+        return {"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}
+    except KeyError as error:
+        return {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no method " + str(error)}}
 if sys.argv[1] == "stdio":
     for line in sys.stdin:
         request = json.loads(line)
@@ -37,6 +55,9 @@ if sys.argv[1] == "stdio":
 else:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
+            if len(sys.argv) > 2 and self.headers.get("authorization") != sys.argv[2]:
+                self.send_response(403); self.send_header("content-length", "6"); self.end_headers()
+                return self.wfile.write(b"<html>")
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             body = json.dumps(reply(request)).encode() if "id" in request else b""
             self.send_response(200 if body else 202)
@@ -64,18 +85,11 @@ pub(crate) fn server_script(home: &TestHome) -> String {
 fn server_tools_are_available_under_the_same_permission_rules() {
     let home = home();
     let script = server_script(&home);
-    let mut http_server = std::process::Command::new("python3")
-        .args([script.as_str(), "http"])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut port = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(http_server.stdout.take().unwrap()), &mut port)
-        .unwrap();
+    let server = HttpServer::start(&script, &[]);
     home.write_config(&format!(
         "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n\
          [mcp.far]\nurl = \"http://127.0.0.1:{}/mcp\"\n[mcp.broken]\ncommand = \"/nowhere/at/all\"\n",
-        port.trim()
+        server.port
     ));
     let results = calls(
         &home,
@@ -104,15 +118,182 @@ fn server_tools_are_available_under_the_same_permission_rules() {
     assert!(results[0].contains("read-only"), "{results:?}");
     // A server that cannot be started is reported, and the turn succeeds.
     let provider = ScriptedProvider::always(Reply::text("Fine."));
-    let output =
-        home.memoir(["-p", "hi"]).provider(&provider).env("PATH", "/usr/local/bin:/usr/bin:/bin").output();
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = notices(&home, &provider, "broken");
+    let expected = "The MCP server broken is not connected: the program /nowhere/at/all was not found.";
+    assert!(stderr.contains(expected), "{stderr}");
+}
+
+/// The server over HTTP.
+struct HttpServer {
+    process: std::process::Child,
+    port: String,
+}
+
+impl HttpServer {
+    fn start(script: &str, arguments: &[&str]) -> Self {
+        let mut process = std::process::Command::new("python3")
+            .args([&[script, "http"], arguments].concat())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        let mut output = std::io::BufReader::new(process.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut output, &mut port).unwrap();
+        Self { process, port: port.trim().to_owned() }
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+/// Answers a prompt after waiting for a server, and returns the notices.
+fn notices(home: &TestHome, provider: &ScriptedProvider, server: &str) -> String {
+    let run = home.memoir(["-p", "hi", "--wait-servers", server]).provider(provider);
+    let output = run.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("MY_TOKEN", "t0").output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    stderr
+}
+
+#[test]
+fn headers_and_variables_are_taken_from_the_environment() {
+    let home = home();
+    let script = server_script(&home);
+    let server = HttpServer::start(&script, &["Bearer t0"]);
+    let config = |token: &str| {
+        format!(
+            "[mcp.far]\nurl = \"http://127.0.0.1:{}/mcp\"\nheaders = {{ Authorization = \"Bearer ${{{token}}}\" }}\n",
+            server.port
+        )
+    };
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    home.write_config(&config("MY_TOKEN"));
+    let stderr = notices(&home, &provider, "far");
+    assert!(!stderr.contains("MCP"), "{stderr}");
+    assert!(provider.requests()[0].body["tools"].to_string().contains("far__shout"));
+    home.write_config(&config("NOT_SET_HERE:-wrong"));
+    let stderr = notices(&home, &provider, "far");
+    assert!(!stderr.contains("<html>") && !stderr.contains("Error"), "{stderr}");
+    assert!(stderr.contains("The MCP server far is not connected: it answered with status 403."), "{stderr}");
+    home.write_config(&config("NOT_SET_HERE"));
+    let stderr = notices(&home, &provider, "far");
     assert!(
-        output.status.success() && stderr.contains("Could not connect to the MCP server broken: "),
+        stderr.contains("the environment variable NOT_SET_HERE, to which the config refers, is not set"),
         "{stderr}"
     );
-    http_server.kill().unwrap();
-    http_server.wait().unwrap();
+}
+
+#[test]
+fn a_server_that_fails_is_quoted() {
+    let home = home();
+    let script = home.workspace().parent().unwrap().join("fails.sh");
+    fs::write(&script, "echo starting >&2; echo 'TOKEN is not set' >&2; exit 1\n").unwrap();
+    home.write_config(&format!("[mcp.failing]\ncommand = \"sh\"\nargs = [{script:?}]\n"));
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let stderr = notices(&home, &provider, "failing");
+    assert!(stderr.contains("it last wrote: starting / TOKEN is not set."), "{stderr}");
+    // Without being asked to, a prompt does not wait.
+    let output = home.memoir(["-p", "hi"]).provider(&provider).output();
+    assert!(output.status.success());
+}
+
+#[test]
+fn content_other_than_text_is_described_and_servers_run_where_the_config_says() {
+    let home = home();
+    let script = server_script(&home);
+    let directory = home.workspace().join("there");
+    fs::create_dir(&directory).unwrap();
+    home.write_config(&format!(
+        "[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\ncwd = {directory:?}\n\
+         env = {{ GREETING = \"hello ${{SECRET_OF_MINE}}\" }}\n"
+    ));
+    let results = calls(&home, "full", &[("made__place", json!({"word": "x"}))]);
+    let expected = format!(
+        "<memory>\n[resource note://1]\n{} hello hunter2hunter2\n[image: image/png, 300 bytes]\n\
+         [resource note://2 (other); read it by this URI]\n</memory>",
+        directory.canonicalize().unwrap().display()
+    );
+    assert_eq!(results, [expected]);
+}
+
+#[test]
+fn a_server_that_ends_is_started_again_and_new_tools_appear() {
+    let home = home();
+    let script = server_script(&home);
+    home.write_config(&format!(
+        "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n"
+    ));
+    let call = |tool: &str| Reply::tool_call("c1", tool, &json!({"word": "again"}));
+    let provider = ScriptedProvider::start([
+        call("made__grow"),
+        Reply::text("It has grown."),
+        call("made__die"),
+        Reply::text("It has died."),
+    ]);
+    let terminal = Terminal::open(&home, Some(&provider), (24, 80), &["--wait-servers", "made"]);
+    terminal.wait_for_prompt();
+    let ask = |prompt: &str, answer: &str| {
+        terminal.submit(prompt);
+        terminal.wait_for(answer);
+        terminal.wait_for_prompt();
+    };
+    ask("grow", "It has grown.");
+    ask("die", "It has died.");
+    let results = provider.requests().last().unwrap().body["messages"].to_string();
+    assert!(results.contains("the disk of the server is full"), "{results}");
+    assert!(provider.requests()[2].body["tools"].to_string().contains("made__grown"), "the list has changed");
+    // It is started again after a while.
+    let has_tools = || provider.requests().last().unwrap().body["tools"].to_string().contains("made__shout");
+    for attempt in 0..60 {
+        provider.push(Reply::text(&format!("Attempt {attempt} is over.")));
+        ask("hello", &format!("Attempt {attempt} is over."));
+        if has_tools() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert!(has_tools());
+    provider.push(call("made__shout"));
+    provider.push(Reply::text("It lives."));
+    ask("shout", "It lives.");
+    assert!(provider.requests().last().unwrap().body["messages"].to_string().contains("AGAIN!"));
+}
+
+#[test]
+fn an_interrupt_does_not_end_servers_and_the_end_of_memoir_does() {
+    let home = home();
+    let script = server_script(&home);
+    let pid_file = home.workspace().join("pid");
+    let command = format!("sleep 987 & echo $! > {}; exec python3 {script} stdio", pid_file.display());
+    home.write_config(&format!(
+        "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"sh\"\nargs = [\"-c\", {command:?}]\n"
+    ));
+    let provider = ScriptedProvider::start([
+        Reply::never(),
+        Reply::tool_call("c1", "made__shout", &json!({"word": "still"})),
+        Reply::text("It lives."),
+    ]);
+    let mut terminal = Terminal::open(&home, Some(&provider), (24, 80), &["--wait-servers", "made"]);
+    terminal.wait_for_prompt();
+    terminal.submit("hang");
+    provider.wait_for_requests(1);
+    terminal.type_keys("\u{3}");
+    terminal.wait_for_prompt();
+    terminal.submit("shout");
+    terminal.wait_for("It lives.");
+    assert!(provider.requests().last().unwrap().body["messages"].to_string().contains("STILL!"));
+    terminal.wait_for_prompt();
+    let pid = fs::read_to_string(&pid_file).unwrap();
+    let is_running =
+        || fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| line.contains("987"));
+    assert!(is_running());
+    terminal.submit("/exit");
+    assert_eq!(terminal.wait_for_exit(), 0);
+    memoir_testkit::wait_until("the processes of the server end", || !is_running());
 }
 
 /// Uses a published server, which `.ci/run` installs. Does nothing if it is not installed.
@@ -137,4 +318,81 @@ fn a_published_server_can_be_used() {
     );
     assert!(results[0].contains("21:00:00+09:00"), "{results:?}");
     assert!(results[1].starts_with("error: "), "{results:?}");
+}
+
+#[test]
+fn servers_are_added_listed_tested_and_removed() {
+    let home = home();
+    let script = server_script(&home);
+    home.write_config("# mine\n[rag]\ntoken_budget = 1300\n");
+    let memoir = |arguments: &[&str]| {
+        home.memoir([&["mcp"], arguments].concat()).env("PATH", "/usr/local/bin:/usr/bin:/bin")
+    };
+    assert!(memoir(&["list"]).succeed().contains("There are no MCP servers."));
+    memoir(&["add", "made", "--env", "GREETING=hi there", "--", "python3", &script, "stdio"]).succeed();
+    memoir(&[
+        "add",
+        "far",
+        "--url",
+        "http://127.0.0.1:9/mcp",
+        "--header",
+        "Authorization: Bearer ${TOKEN:-t}",
+    ])
+    .succeed();
+    let output = memoir(&["list"]).succeed();
+    assert!(output.contains("made: 6 tools, revision 2025-11-25 (python3 "), "{output}");
+    assert!(output.contains("made__shout, made__fail"), "{output}");
+    assert!(
+        output.contains("far: not connected (http://127.0.0.1:9/mcp)\n    it cannot be reached: ")
+            && output.contains("efused"),
+        "{output}"
+    );
+    let json: serde_json::Value = memoir(&["test", "made", "--json"]).json();
+    assert_eq!(
+        (&json["servers"][0]["is_connected"], &json["servers"][0]["tools"][0]),
+        (&json!(true), &json!("made__shout"))
+    );
+    assert!(memoir(&["test", "far"]).fail(1).contains("the MCP server far is not connected."));
+    assert!(memoir(&["test", "nobody"]).fail(2).contains("there is no MCP server nobody in the config"));
+    assert!(memoir(&["add", "made", "--", "true"]).fail(2).contains("there already is an MCP server made"));
+    assert!(memoir(&["add", "a b", "--", "true"]).fail(2).contains("cannot be the name of a server"));
+    assert!(memoir(&["add", "x", "--url", "http://h", "--header", "no"]).fail(2).contains("write a name"));
+    memoir(&["remove", "far"]).succeed();
+    assert!(memoir(&["remove", "far"]).fail(2).contains("there is no MCP server far"));
+    let config = fs::read_to_string(home.memoir_home().join("config.toml")).unwrap();
+    assert!(
+        config.starts_with("# mine\n[rag]\ntoken_budget = 1300\n") && !config.contains("far"),
+        "{config}"
+    );
+
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let terminal = Terminal::open(&home, Some(&provider), (24, 80), &["--wait-servers", "made"]);
+    terminal.wait_for_prompt();
+    terminal.submit("hi");
+    terminal.wait_for("Fine.");
+    terminal.wait_for_prompt();
+    terminal.submit("/mcp");
+    terminal.wait_for("made: 6 tools, revision 2025-11-25");
+}
+
+#[test]
+fn servers_of_a_project_are_used_only_if_the_user_trusts_it() {
+    let home = home();
+    let script = server_script(&home);
+    let file =
+        json!({"mcpServers": {"ours": {"command": "python3", "args": [script, "stdio"], "note": "x"}}});
+    fs::write(home.workspace().join(".mcp.json"), file.to_string()).unwrap();
+    let list = |trust: &str| {
+        let run = home.memoir(["mcp", "list"]).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        run.env("MEMOIR_TRUST_PROJECT", trust).succeed()
+    };
+    assert!(list("0").contains("There are no MCP servers."));
+    assert!(list("1").contains("ours: 6 tools"));
+    // A broken file is reported, and stops nothing.
+    fs::write(home.workspace().join(".mcp.json"), "{").unwrap();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let run = home.memoir(["-p", "hi"]).provider(&provider).env("MEMOIR_TRUST_PROJECT", "1");
+    let output = run.output();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.contains(".mcp.json is not used: "), "{stderr}");
 }

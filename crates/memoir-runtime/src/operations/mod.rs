@@ -29,6 +29,7 @@ pub mod models;
 pub mod posts;
 pub mod repair;
 pub mod search;
+pub mod servers;
 pub mod suggestions;
 pub mod tasks;
 #[cfg(test)]

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     background::Background, care::Care, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
-    persistence::Persistence, runtime::Runtime, servers::Servers, tools,
+    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -64,6 +64,10 @@ pub struct SessionOptions {
     pub prompter: Option<Arc<dyn ApprovalPrompter>>,
     /// Receives the progress of the workers.
     pub listener: Option<Listener>,
+    /// Names of the MCP servers for which the first turn waits, or `all`.
+    pub awaited_servers: Vec<String>,
+    /// Whether the first turn also waits for servers whose tools a rule allows.
+    pub awaits_allowed_servers: bool,
 }
 
 /// A prompt that got no answer.
@@ -100,6 +104,8 @@ pub struct Session {
     pub background: Background,
     /// Messages for the user, in whole sentences. The front end shows and clears them.
     pub notices: Vec<String>,
+    /// The tools without those of servers.
+    tools: ToolSet,
     servers: Servers,
     care: Care,
 }
@@ -155,10 +161,14 @@ impl Session {
         }
         let skills = tools::read_skills(runtime.trusted_project(), runtime.home());
         notices.extend(skills.problems.iter().map(|fault| format!("A skill was skipped: {fault}.")));
-        let servers = Servers::connect(&models.config.mcp, &agent.sandbox.variables);
+        let mut servers = Servers::connect(&models, runtime.project(), |_| true);
+        servers.wait_for(options.awaited_servers);
+        if options.awaits_allowed_servers {
+            servers.wait_for_tools(state.approvals.policy().rules.iter().map(ToString::to_string));
+        }
         let summaries = Arc::new(background.summaries());
-        state.tools =
-            Arc::new(ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills));
+        let tools = ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills);
+        state.tools = Arc::new(tools.clone());
         let project = runtime.scope();
         state.conversation = conversations::open(&runtime, options.conversation, &mut notices).await?;
         let mut session = Self {
@@ -172,6 +182,7 @@ impl Session {
             unanswered: None,
             background,
             notices,
+            tools,
             servers,
             care: Care::new(runtime.clone()),
             runtime,
@@ -199,7 +210,7 @@ impl Session {
             return Err(StoreError::Damaged { reason }.into());
         }
         let preparation = async {
-            self.state.tools = self.servers.join(&self.state.tools, observer).await;
+            self.state.tools = self.servers.join(&self.tools, observer).await;
             // Only the turn itself may call models and write.
             self.background.pause_for_turn().await;
             self.care.stop().await;
@@ -226,6 +237,11 @@ impl Session {
             }
         }
         result
+    }
+
+    /// Returns the state of the MCP servers.
+    pub fn servers(&self) -> ServerList {
+        self.servers.report()
     }
 
     /// Returns the store that the session writes to.

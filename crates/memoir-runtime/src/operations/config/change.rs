@@ -75,16 +75,29 @@ pub async fn change(
         ConfigFile::User => Config::parse(&text),
         ConfigFile::Project => Config::parse_project(&text),
     };
-    result.and_then(|config| validate(&config)).map_err(|error| invalid_config(&error, &path))?;
-    write_atomically(&path, &text).map_err(|error| {
-        Failure::failed(format!("could not write {}: {error}", path.display())).hint("Nothing was changed.")
-    })?;
+    write_if_valid(&path, &text, result)?;
     if request.file == ConfigFile::User && store.setting(&key).await?.is_some() {
         store.set_setting(&key, None, SystemClock.now()).await?;
     }
     let is_overridden = request.file == ConfigFile::User && sources.read()?.project_keys.contains(&key);
     let overridden_by = is_overridden.then(|| project_config(sources.project));
     Ok(SettingChange { key, value: request.value.clone(), path, overridden_by })
+}
+
+/// Writes the user's config if it is valid.
+///
+/// # Errors
+///
+/// Fails if it is not, or cannot be written.
+pub(crate) fn write_checked(path: &Path, text: &str) -> Result<(), Failure> {
+    write_if_valid(path, text, Config::parse(text))
+}
+
+fn write_if_valid(path: &Path, text: &str, parsed: Result<Config, ConfigError>) -> Result<(), Failure> {
+    parsed.and_then(|config| validate(&config)).map_err(|error| invalid_config(&error, path))?;
+    write_atomically(path, text).map_err(|error| {
+        Failure::failed(format!("could not write {}: {error}", path.display())).hint("Nothing was changed.")
+    })
 }
 
 fn invalid_config(error: &ConfigError, path: &Path) -> Failure {

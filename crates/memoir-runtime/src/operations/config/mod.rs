@@ -21,6 +21,7 @@ use crate::{
     settings,
 };
 
+pub(crate) use change::write_checked;
 pub use change::{ChangeSetting, ConfigFile, SettingChange, change};
 pub use validation::validate;
 

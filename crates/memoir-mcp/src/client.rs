@@ -1,0 +1,41 @@
+//! What Memoir tells servers about itself, and how it answers their requests.
+
+use std::{path::PathBuf, sync::Arc};
+
+#[expect(deprecated, reason = "servers of the older revisions ask for roots")]
+use rmcp::model::{ListRootsResult, Root, RootsCapabilities};
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{ClientCapabilities, ClientConfig, ErrorData, Implementation, ProtocolVersion},
+    service::{NotificationContext, RequestContext},
+};
+use tokio::sync::Notify;
+
+/// The client's side of a connection.
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// The project, which servers of the older revisions ask for.
+    pub(crate) workspace: PathBuf,
+    /// Notified when the server's tools have changed.
+    pub(crate) tools_changed: Arc<Notify>,
+}
+
+#[expect(deprecated, reason = "servers of the older revisions ask for roots")]
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.roots = Some(RootsCapabilities::default());
+        let program = Implementation::new("memoir", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, program)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        let root = reqwest::Url::from_directory_path(&self.workspace).ok();
+        Ok(ListRootsResult::new(root.into_iter().map(Root::new).collect()))
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+}

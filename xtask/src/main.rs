@@ -5,6 +5,7 @@
 mod boundaries;
 mod docs;
 mod files;
+mod interop;
 mod ladder;
 mod prose;
 mod recording;
@@ -67,6 +68,18 @@ enum Chore {
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
     },
+    /// Run the program against model servers and MCP servers that other people wrote, installed from the registries
+    Interop {
+        /// Try only the parts that install in seconds
+        #[arg(long)]
+        light: bool,
+        /// Directory for what is installed
+        #[arg(long, default_value = "target/interop")]
+        cache: PathBuf,
+        /// Path of the program
+        #[arg(default_value = "target/release/memoir")]
+        binary: PathBuf,
+    },
     /// Record a demo session for the README
     Recording {
         /// Path of the program
@@ -91,6 +104,10 @@ fn main() -> ExitCode {
         Chore::Prose => prose::check(&root()),
         Chore::Demo => write_demo(&root()),
         Chore::Torture { minutes, seed, binary } => torture::torture(&root().join(binary), minutes, seed),
+        Chore::Interop { light, cache, binary } => {
+            let extent = if light { interop::Extent::Light } else { interop::Extent::All };
+            interop::run(&root().join(binary), root().join(cache), extent)
+        }
         Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
     };
     match outcome {

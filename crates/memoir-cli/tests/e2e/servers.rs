@@ -296,30 +296,6 @@ fn an_interrupt_does_not_end_servers_and_the_end_of_memoir_does() {
     memoir_testkit::wait_until("the processes of the server end", || !is_running());
 }
 
-/// Uses a published server, which `.ci/run` installs. Does nothing if it is not installed.
-#[test]
-fn a_published_server_can_be_used() {
-    let Some(server) = std::env::var_os("MEMOIR_TEST_TIME_SERVER") else { return };
-    let home = home();
-    home.write_config(&format!("[mcp.time]\ncommand = {:?}\n", server.to_str().unwrap()));
-    let results = calls(
-        &home,
-        "full",
-        &[
-            (
-                "time__convert_time",
-                json!({"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}),
-            ),
-            (
-                "time__convert_time",
-                json!({"source_timezone": "Nowhere", "time": "12:00", "target_timezone": "UTC"}),
-            ),
-        ],
-    );
-    assert!(results[0].contains("21:00:00+09:00"), "{results:?}");
-    assert!(results[1].starts_with("error: "), "{results:?}");
-}
-
 #[test]
 fn servers_are_added_listed_tested_and_removed() {
     let home = home();

@@ -1,0 +1,125 @@
+//! Published MCP servers, over every transport that they have.
+
+use std::{path::Path, process::Command};
+
+use memoir_testkit::{Reply, ScriptedProvider, TestHome};
+use serde_json::{Value, json};
+
+use super::{Bench, Extent, ensure, json_of, service::Service, succeeded, with_path};
+
+const EVERYTHING: (&str, &str) = ("server-everything", "2026.8.31");
+const FILESYSTEM: (&str, &str) = ("server-filesystem", "2026.8.31");
+const MEMORY: (&str, &str) = ("server-memory", "2026.8.31");
+const TIME: (&str, &str) = ("mcp-server-time", "2026.10.19");
+const OLD_TIME: (&str, &str) = ("mcp-server-time", "2026.1.26");
+const GIT: (&str, &str) = ("mcp-server-git", "2026.10.19");
+const FETCH: (&str, &str) = ("mcp-server-fetch", "2026.10.24");
+
+pub(super) fn try_all(bench: &mut Bench, extent: Extent) {
+    try_everything(bench);
+    try_python(bench, TIME, &[], "2026-07-28", ("get_current_time", json!({"timezone": "UTC"}), "UTC"));
+    if extent == Extent::Light {
+        return;
+    }
+    try_python(bench, OLD_TIME, &[], "2025-11-25", ("get_current_time", json!({"timezone": "UTC"}), "UTC"));
+    let refused = ("fetch", json!({"url": "http://127.0.0.1:9/"}), "error");
+    try_python(bench, FETCH, &[], "2026-07-28", refused);
+    let repository = bench.installer.cache.join("repository");
+    let made = Command::new("git").args(["init", "-q"]).arg(&repository).status();
+    let directory = repository.display().to_string();
+    match made.is_ok_and(|status| status.success()) {
+        true => {
+            let status = ("git_status", json!({"repo_path": directory}), "No commits yet");
+            try_python(bench, GIT, &["--repository", &directory], "2026-07-28", status);
+        }
+        false => bench.record(GIT, "create a repository", Err("git failed".into())),
+    }
+    try_npm(bench, FILESYSTEM, "mcp-server-filesystem", "list_allowed_directories", "work");
+    try_npm(bench, MEMORY, "mcp-server-memory", "read_graph", "entities");
+}
+
+/// A call of a tool, and a part of its result.
+type Call<'a> = (&'a str, Value, &'a str);
+
+fn try_everything(bench: &mut Bench) {
+    let programs = match bench.installer.npm("@modelcontextprotocol/server-everything", EVERYTHING.1) {
+        Ok(programs) => programs,
+        Err(reason) => return bench.record(EVERYTHING, "install", Err(reason)),
+    };
+    let program = programs.join("mcp-server-everything");
+    let echo = || ("echo", json!({"message": "hello"}), "Echo: hello");
+    let stdio = format!("command = {program:?}");
+    let result = connect_and_call(bench, &stdio, "2025-11-25", echo());
+    bench.record(EVERYTHING, "stdio: connect, call echo", result);
+    let image =
+        connect_and_call(bench, &stdio, "2025-11-25", ("get-tiny-image", json!({}), "[image: image/png"));
+    bench.record(EVERYTHING, "stdio: an image", image);
+    let roots = connect_and_call(bench, &stdio, "2025-11-25", ("get-roots-list", json!({}), "file:///"));
+    bench.record(EVERYTHING, "stdio: the root", roots);
+    for (mode, path, transport) in [("streamableHttp", "/mcp", "http"), ("sse", "/sse", "sse")] {
+        let start = |port: u16| {
+            let mut command = Command::new(&program);
+            command.arg(mode).env("PORT", port.to_string());
+            command
+        };
+        let result = Service::start(start).and_then(Service::listening).and_then(|service| {
+            let config = format!("url = \"{}{path}\"\ntransport = \"{transport}\"", service.url());
+            connect_and_call(bench, &config, "2025-11-25", echo())
+        });
+        bench.record(EVERYTHING, format!("{transport}: connect, call echo"), result);
+    }
+}
+
+fn try_npm(bench: &mut Bench, part: (&'static str, &'static str), program: &str, tool: &str, expected: &str) {
+    let package = format!("@modelcontextprotocol/{}", part.0);
+    let result = bench.installer.npm(&package, part.1).and_then(|programs| {
+        let (program, memory) = (programs.join(program), bench.installer.cache.join("memory.json"));
+        let config =
+            format!("command = {program:?}\nenv = {{ MEMORY_FILE_PATH = {memory:?} }}\nargs = [\".\"]");
+        connect_and_call(bench, &config, "2025-11-25", (tool, json!({}), expected))
+    });
+    bench.record(part, format!("stdio: connect, call {tool}"), result);
+}
+
+fn try_python(
+    bench: &mut Bench,
+    part: (&'static str, &'static str),
+    arguments: &[&str],
+    revision: &str,
+    call: Call<'_>,
+) {
+    let what = format!("stdio, revision {revision}: connect, call {}", call.0);
+    let package = format!("{}=={}", part.0, part.1);
+    let result = bench.installer.python(&package, &[&package], false).and_then(|programs| {
+        let program = programs.join(part.0);
+        let config = format!("command = {program:?}\nargs = {}", json!(arguments));
+        connect_and_call(bench, &config, revision, call)
+    });
+    bench.record(part, what, result);
+}
+
+/// Connects to a server in the config, and calls one of its tools as a model would.
+fn connect_and_call(bench: &Bench, config: &str, revision: &str, call: Call<'_>) -> Result<(), String> {
+    let home = bench.home();
+    let _ = std::fs::create_dir(home.workspace().join("work"));
+    home.write_config(&format!("[mcp.part]\n{config}\n"));
+    let report = json_of(home.memoir(["mcp", "test", "part", "--json"]))?;
+    let server = &report["servers"][0];
+    ensure(server["is_connected"] == true && server["revision"] == revision, server)?;
+    let result = call_tool(&home, call.0, &call.1)?;
+    match result.contains(call.2) {
+        true => Ok(()),
+        false => Err(result),
+    }
+}
+
+fn call_tool(home: &TestHome, tool: &str, arguments: &Value) -> Result<String, String> {
+    let name = format!("part__{tool}");
+    let provider = ScriptedProvider::start([Reply::tool_call("c1", &name, arguments), Reply::text("Done.")]);
+    let run = home.memoir(["-p", "go", "--approval", "full", "--wait-servers", "part"]).provider(&provider);
+    succeeded(&with_path(run.current_dir(Path::new(&home.workspace()))).output())?;
+    let requests = provider.requests();
+    let messages = requests.get(1).map(|request| request.body["messages"].clone()).unwrap_or_default();
+    let results = messages.as_array().into_iter().flatten().filter(|message| message["role"] == "tool");
+    Ok(results.map(|message| message["content"].to_string()).collect())
+}

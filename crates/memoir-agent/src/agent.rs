@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use memoir_core::{Clock, TimeZone, Usd};
+use memoir_core::{
+    Clock, TimeZone, Usd,
+    setting::{HasSettings, Setting, assign, parse_in_range},
+};
 use memoir_store::AgentStore;
 use memoir_tools::{Sandbox, Search, ToolContext, Workspace};
 
@@ -21,6 +24,22 @@ impl Default for Limits {
     fn default() -> Self {
         Self { max_turns: 25, budget: None }
     }
+}
+
+impl HasSettings for Limits {
+    const ALL: &'static [Setting<Self>] = &[Setting {
+        key: "agent.max_turns",
+        aliases: &[],
+        valid_values: "a number from 1 to 1000",
+        summary: "maximum number of rounds of tool calls in one exchange",
+        show: |limits| limits.max_turns.to_string(),
+        change: |limits, value| {
+            assign(
+                &mut limits.max_turns,
+                parse_in_range(value, 1, 1000).and_then(|count| u32::try_from(count).ok()),
+            )
+        },
+    }];
 }
 
 /// The part of an agent that never changes: store, workspace and limits.

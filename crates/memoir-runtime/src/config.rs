@@ -64,6 +64,8 @@ pub struct Config {
     pub rag: BTreeMap<String, toml::Value>,
     /// Settings of the context, by name.
     pub context: BTreeMap<String, toml::Value>,
+    /// Limits of a turn, by name.
+    pub agent: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
     /// Models to add to the catalog.
     #[serde(rename = "model")]
@@ -275,11 +277,12 @@ impl Config {
         }
     }
 
-    /// Returns the settings of an area (`rag`, `context` or `workers`) by name.
+    /// Returns the settings of an area (`rag`, `context`, `agent` or `workers`) by name.
     pub fn table(&self, area: &str) -> &BTreeMap<String, toml::Value> {
         match area {
             "rag" => &self.rag,
             "context" => &self.context,
+            "agent" => &self.agent,
             _ => &self.workers,
         }
     }

@@ -115,11 +115,15 @@ pub fn is_set_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) 
     config.project_keys.iter().any(is_same)
 }
 
-/// Returns the keys of all settings of recall, context and workers.
+/// Returns the keys of all settings of recall, context, agent and workers.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     let recall = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
     let context = memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key);
-    recall.chain(context).chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
+    let agent = memoir_agent::Limits::ALL.iter().map(|setting| setting.key);
+    recall
+        .chain(context)
+        .chain(agent)
+        .chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
 
 /// Returns the key of a setting, found by its key, alias or short name within an area.
@@ -127,13 +131,14 @@ pub fn find_key(area: &str, name: &str) -> Result<&'static str, SettingError> {
     match area {
         "rag" => Setting::<memoir_recall::RecallSettings>::find(name).map(|setting| setting.key),
         "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
+        "agent" => Setting::<memoir_agent::Limits>::find(name).map(|setting| setting.key),
         "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
         _ => Err(SettingError::Unknown(name.to_owned())),
     }
 }
 
 /// The areas covered by [`keys`].
-pub const AREAS: [&str; 3] = ["rag", "context", "workers"];
+pub const AREAS: [&str; 4] = ["rag", "context", "agent", "workers"];
 
 /// Copies all stored settings to another store.
 pub async fn copy_all(from: &dyn Settings, to: &dyn Settings) -> Result<(), Failure> {

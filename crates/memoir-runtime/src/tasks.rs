@@ -71,8 +71,9 @@ impl TaskEngine {
             &mut notices,
         )
         .await?;
+        let limits = settings::read(&models.config, "agent", self.store.as_ref(), &mut notices).await?;
         let (agent, mut state) =
-            tools::create_agent(self.store.clone(), model, recall, (&project, &[]), models)?;
+            tools::create_agent(self.store.clone(), model, recall, (&project, &[]), limits, models)?;
         state.context = settings::read(&models.config, "context", self.store.as_ref(), &mut notices).await?;
         for notice in notices {
             tracing::warn!(task = task.definition.name, "{notice}");

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use memoir_agent::{Agent, AgentState, CurrentConversation};
+use memoir_agent::{Agent, AgentState, CurrentConversation, Limits};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_store::Store;
@@ -27,6 +27,7 @@ pub(crate) fn create_agent(
     model: Arc<dyn ChatModel>,
     recall: Recall,
     (project, extra_directories): (&Path, &[PathBuf]),
+    limits: Limits,
     models: &Models,
 ) -> Result<(Arc<Agent>, AgentState), Failure> {
     let mut context = ToolContext::new(project, extra_directories, store.clone(), recall.clone())?;
@@ -35,7 +36,7 @@ pub(crate) fn create_agent(
     let conversation = CurrentConversation::new(recall.scope.clone().unwrap_or_default());
     let tools = ToolSet::all().for_store(store.as_ref());
     let state = AgentState::new(model, tools, recall, conversation);
-    Ok((Arc::new(Agent::new(store, context)), state))
+    Ok((Arc::new(Agent { limits, ..Agent::new(store, context) }), state))
 }
 
 /// Returns the sandbox for commands: this program is started again, restricts itself and runs the command.

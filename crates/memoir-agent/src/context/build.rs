@@ -20,9 +20,6 @@ use super::{
 };
 use crate::{TurnError, active_turn::ActiveTurn};
 
-/// Time limit for gathering all layers. A layer that exceeds it is dropped from the request.
-const DEADLINE: Duration = Duration::from_secs(2);
-
 /// Time limit for an answer from memory alone, which has nothing else to offer.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -70,11 +67,16 @@ impl ActiveTurn<'_> {
         Ok(self.assemble(base, limits, quotations, purpose, notices).await)
     }
 
+    /// Returns when all layers must be ready. A layer that is late is dropped from the request.
+    fn deadline(self) -> Instant {
+        Instant::now() + Duration::from_millis(self.state.context.deadline_ms)
+    }
+
     /// Returns the limits of the model. This has a deadline of its own, because the first call may have to query a
     /// server.
     async fn read_limits(self, notices: &mut Notices) -> ModelLimits {
-        let deadline = Instant::now() + DEADLINE;
-        let limits = finish_by(deadline, "The query for the model's limits", self.state.model.limits()).await;
+        let limits =
+            finish_by(self.deadline(), "The query for the model's limits", self.state.model.limits()).await;
         let mut limits = notices.take(limits).unwrap_or_default();
         if let Some(learned_limit) = self.state.learned_limit() {
             limits.context = Some(limits.context.map_or(learned_limit, |limit| limit.min(learned_limit)));
@@ -84,7 +86,7 @@ impl ActiveTurn<'_> {
 
     /// Starts the deadline and divides the budget.
     fn plan_build<'a>(self, prompt: &'a str, limits: ModelLimits, notices: &mut Notices) -> BuildInput<'a> {
-        let deadline = Instant::now() + DEADLINE;
+        let deadline = self.deadline();
         let budget = Budget::new(&self.state.context, &limits);
         if budget.limited_by == LimitedBy::Assumption {
             notices.details.push(format!(

@@ -31,6 +31,8 @@ pub struct ContextSettings {
     pub recall_placement: Placement,
     /// Whether the model gets hints about words that look mistyped.
     pub spelling: bool,
+    /// Time limit for gathering all layers, in milliseconds.
+    pub deadline_ms: u64,
 }
 
 impl Default for ContextSettings {
@@ -43,6 +45,7 @@ impl Default for ContextSettings {
             recall_tokens: 800,
             recall_placement: Placement::Tail,
             spelling: true,
+            deadline_ms: 2000,
         }
     }
 }
@@ -110,6 +113,14 @@ impl HasSettings for ContextSettings {
             summary: "whether the model gets hints about words that look mistyped",
             show: |settings| choice_name(&settings.spelling, &SWITCH),
             change: |settings, value| assign(&mut settings.spelling, parse_choice(value, &SWITCH)),
+        },
+        Setting {
+            key: "context.deadline_ms",
+            aliases: &[],
+            valid_values: "a number from 10 to 60000",
+            summary: "time in milliseconds after which a request is sent without the parts that are not ready",
+            show: |settings| settings.deadline_ms.to_string(),
+            change: |settings, value| assign(&mut settings.deadline_ms, parse_in_range(value, 10, 60_000)),
         },
     ];
 }

@@ -93,3 +93,20 @@ fn an_endless_tool_loop_is_stopped_and_stored() {
     let answer = home.memoir(["-p", "What about the rounds of tool calls?"]).succeed();
     assert!(answer.starts_with("Nothing in memory"), "{answer}");
 }
+
+#[test]
+fn the_number_of_rounds_is_a_setting() {
+    let home = home();
+    home.write_config("[agent]\nmax_turns = 2\n");
+    let call = || Reply::tool_call("c1", "dir_list", &json!({"path": "."}));
+    let provider = ScriptedProvider::start([call(), call(), call()]);
+    let output = home.memoir(["-p", "look"]).provider(&provider).output();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("Stopped after 2 rounds of tool calls"), "{text}");
+    assert_eq!(provider.requests().len(), 2);
+    let shown = home.memoir(["config", "get", "agent.max_turns"]).succeed();
+    assert!(shown.starts_with('2'), "{shown}");
+    let stderr = home.memoir(["config", "set", "agent.max_turns", "0"]).fail(2);
+    assert!(stderr.contains("a number from 1 to 1000"), "{stderr}");
+}

@@ -135,8 +135,9 @@ impl Session {
         }
         let recall = open_recall(&runtime, &mut notices).await?;
         let directories = require_directories(options.directories)?;
-        let (agent, mut state) =
-            tools::create_agent(store.clone(), model, recall, (runtime.project(), &directories), &models)?;
+        let limits = crate::settings::read(&models.config, "agent", store.as_ref(), &mut notices).await?;
+        let places = (runtime.project(), directories.as_slice());
+        let (agent, mut state) = tools::create_agent(store.clone(), model, recall, places, limits, &models)?;
         state.context =
             crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
         state.approvals = approvals::open(&runtime, options.approval.as_deref(), &mut notices).await?;

@@ -6,7 +6,7 @@ mod validation;
 
 use std::path::{Path, PathBuf};
 
-use memoir_agent::ContextSettings;
+use memoir_agent::{ContextSettings, Limits};
 use memoir_core::setting::{HasSettings, Setting};
 use memoir_models::Provider;
 use memoir_store::Settings;
@@ -104,6 +104,7 @@ pub async fn list(sources: &ConfigSources<'_>, store: &dyn Settings) -> Result<S
     }
     add_area::<memoir_recall::RecallSettings>("rag", &config, store, &mut entries).await?;
     add_area::<ContextSettings>("context", &config, store, &mut entries).await?;
+    add_area::<Limits>("agent", &config, store, &mut entries).await?;
     add_area::<WorkerSettings>("workers", &config, store, &mut entries).await?;
     Ok(SettingList { settings: entries })
 }

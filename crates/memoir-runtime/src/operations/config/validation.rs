@@ -1,6 +1,6 @@
 //! Validation of the values in a config.
 
-use memoir_agent::ContextSettings;
+use memoir_agent::{ContextSettings, Limits};
 use memoir_core::setting::{HasSettings, Setting};
 use memoir_workers::WorkerSettings;
 
@@ -18,6 +18,7 @@ use crate::{
 pub fn validate(config: &Config) -> Result<(), ConfigError> {
     validate_area::<memoir_recall::RecallSettings>(config, "rag")?;
     validate_area::<ContextSettings>(config, "context")?;
+    validate_area::<Limits>(config, "agent")?;
     validate_area::<WorkerSettings>(config, "workers")?;
     validate_unlisted(config).map_err(|failure| ConfigError::Value(failure.message))
 }

@@ -141,8 +141,9 @@ fn link_targets(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     links.filter(|path| path.is_symlink() && is_named(path)).filter_map(|path| path.canonicalize().ok())
 }
 
-/// Returns the protected paths that exist at the top of a directory, its hooks, and what links among them lead to.
-pub(crate) fn find_protected(directory: &Path) -> Vec<PathBuf> {
+/// Returns the protected paths that exist at the top of a directory, its hooks, and what links among them lead to, as far
+/// as a command could write there.
+pub(crate) fn find_protected(directory: &Path, writable: &[&Path]) -> Vec<PathBuf> {
     if is_git_directory(directory) {
         return vec![directory.to_owned()];
     }
@@ -150,10 +151,10 @@ pub(crate) fn find_protected(directory: &Path) -> Vec<PathBuf> {
         // A mount covers what a link leads to, not the link.
         !path.is_symlink() && (is_named(path) || is_git_directory(path))
     };
-    // Elsewhere, commands cannot write.
-    let is_here =
-        |path: &PathBuf| path.starts_with(directory) && path.as_path() != directory && path.exists();
-    let others = hooks_directory(directory).into_iter().chain(link_targets(directory)).filter(is_here);
+    let is_writable = |path: &PathBuf| {
+        writable.iter().any(|directory| path.starts_with(directory) && path != directory) && path.exists()
+    };
+    let others = hooks_directory(directory).into_iter().chain(link_targets(directory)).filter(is_writable);
     entries(directory).unwrap_or_default().into_iter().filter(is_protected).chain(others).collect()
 }
 
@@ -314,13 +315,13 @@ mod tests {
         for path in ["src/main.rs", "scripts/build.sh", "ahead.rs"] {
             assert!(!is_protected(&project.join(path), &project), "{path}");
         }
-        let mut found = find_protected(&project);
+        let mut found = find_protected(&project, &[&project]);
         found.sort();
         assert_eq!(
             found,
             [".git", "bare.git", "docs/guide.md", "scripts/hooks"].map(|name| project.join(name))
         );
-        assert_eq!(find_protected(&project.join("bare.git")), [project.join("bare.git")]);
+        assert_eq!(find_protected(&project.join("bare.git"), &[&project]), [project.join("bare.git")]);
     }
 
     #[test]

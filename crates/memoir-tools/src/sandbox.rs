@@ -144,7 +144,7 @@ impl Sandbox {
         if !self.is_approved {
             let own = self.own_directories.iter().flat_map(|path| outside(path, workspace));
             let protected: Vec<PathBuf> =
-                workspace.directories().flat_map(find_protected).chain(own).collect();
+                workspace.directories().flat_map(|path| find_protected(path, &writable)).chain(own).collect();
             pinned(&protected, workspace, &writable).iter().for_each(|path| add(PIN, path));
             protected.iter().for_each(|path| add(PROTECT, path));
             workspace.directories().for_each(|path| add(WATCH, path));
@@ -163,15 +163,21 @@ impl Sandbox {
 /// Returns what must be protected to protect a directory of Memoir's: the directory if it exists, or its contents if it
 /// contains the workspace, which remains writable.
 fn outside(directory: &Path, workspace: &Workspace) -> Vec<PathBuf> {
-    let Ok(directory) = directory.canonicalize() else { return Vec::new() };
-    let contains_workspace =
-        |path: &Path| workspace.directories().any(|inner| inner != path && inner.starts_with(path));
-    if !contains_workspace(&directory) {
-        return vec![directory];
+    match directory.canonicalize() {
+        Ok(directory) => outside_of(&directory, workspace),
+        Err(_) => Vec::new(),
     }
-    let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    let others = entries.filter(|path| !workspace.directories().any(|directory| directory == path));
-    others.flat_map(|path| outside(&path, workspace)).collect()
+}
+
+fn outside_of(directory: &Path, workspace: &Workspace) -> Vec<PathBuf> {
+    if !workspace.directories().any(|inner| inner != directory && inner.starts_with(directory)) {
+        return vec![directory.to_owned()];
+    }
+    // A mount covers what a link leads to, which may be anything.
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let others = entries
+        .filter(|path| !path.is_symlink() && !workspace.directories().any(|directory| directory == path));
+    others.flat_map(|path| outside_of(&path, workspace)).collect()
 }
 
 /// Returns the directories that must keep their place: those above protected paths, and the workspace itself.

@@ -63,6 +63,11 @@ impl Endpoint {
         &self.display_url
     }
 
+    /// Returns whether this is the provider's public address.
+    pub fn is_official(&self, provider: Provider) -> bool {
+        default_url(provider).is_some_and(|url| service_url(provider, url) == self.url)
+    }
+
     /// Returns whether the address is on this machine.
     pub fn is_loopback(&self) -> bool {
         self.loopback

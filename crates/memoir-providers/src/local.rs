@@ -72,21 +72,20 @@ pub async fn find_local_server(candidates: &[(Provider, String)], wanted_model: 
         }
     }))
     .await;
-    let found = candidates.iter().zip(&lists).find_map(|((provider, base_url), list)| {
+    let search = |((provider, base_url), list): (&&(Provider, String), &ServerModels)| {
+        if *list == ServerModels::Loading {
+            return Some(LocalSearch::Loading(base_url.clone()));
+        }
         let name = match (wanted_model, list) {
             (Some(model), ServerModels::Listed(names)) => {
                 names.iter().map(String::as_str).find(|name| *name == model)
             }
             _ => list.first_chat_model().filter(|_| wanted_model.is_none()),
         }?;
-        Some(LocalServer { model: ModelName::new(*provider, name), base_url: base_url.clone() })
-    });
-    let loading = candidates.iter().zip(&lists).find(|(_, list)| **list == ServerModels::Loading);
-    match (found, loading) {
-        (Some(server), _) => LocalSearch::Found(server),
-        (None, Some(((_, base_url), _))) => LocalSearch::Loading(base_url.clone()),
-        (None, None) => LocalSearch::NotFound,
-    }
+        let model = ModelName::new(*provider, name);
+        Some(LocalSearch::Found(LocalServer { model, base_url: base_url.clone() }))
+    };
+    candidates.iter().zip(&lists).find_map(search).unwrap_or(LocalSearch::NotFound)
 }
 
 /// Asks a server for its models.
@@ -130,7 +129,21 @@ pub async fn is_listening(provider: Provider, base_url: &str) -> bool {
 /// Returns whether a model is for chat. Embedding and reranking models, which servers also list, are recognized by
 /// name.
 fn is_chat_model(name: &str) -> bool {
-    const OTHER_KINDS: [&str; 7] = ["embed", "minilm", "bge-", "gte-", "e5-", "rerank", "arctic"];
+    const OTHER_KINDS: [&str; 13] = [
+        "embed",
+        "minilm",
+        "bge-",
+        "gte-",
+        "e5-",
+        "rerank",
+        "arctic",
+        "whisper",
+        "dall-e",
+        "tts",
+        "image",
+        "moderation",
+        "transcribe",
+    ];
     let name = name.to_lowercase();
     !OTHER_KINDS.iter().any(|part| name.contains(part))
 }

@@ -104,7 +104,7 @@ impl<M: ChatModel + 'static> ChatModel for RetryingModel<M> {
                         }
                     },
                 };
-                if matches!(failure, ModelError::Loading) {
+                if matches!(failure, ModelError::Loading) && policy.max_retries > 0 {
                     let is_first = loading_since.is_none();
                     if loading_since.get_or_insert_with(Instant::now).elapsed() < MAX_LOADING_TIME {
                         if is_first {

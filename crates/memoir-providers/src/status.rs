@@ -21,7 +21,7 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
         403 => ModelError::Forbidden { message },
         404 => ModelError::NotFound { message },
         429 => ModelError::RateLimited { retry_after, message },
-        503 if body.to_lowercase().contains("loading") => ModelError::Loading,
+        503 if message.to_lowercase().contains("loading model") => ModelError::Loading,
         408 | 500.. => ModelError::Server { status, retry_after, message },
         _ => ModelError::BadRequest { status, message },
     }

@@ -174,11 +174,11 @@ impl Models {
     async fn choose_from_gateway(&self, provider: Provider, default: &ModelName) -> Option<ModelChoice> {
         let from_environment = self.environment.base_url(provider);
         let url = from_environment.or_else(|| self.config.base_url(provider))?;
-        if default_url(provider) == Some(url) {
-            return None;
-        }
         let key = self.key_for(&ModelChoice::new(default.clone(), ""));
         let endpoint = Endpoint::new(provider, url.to_owned(), key).ok()?;
+        if endpoint.is_official(provider) {
+            return None;
+        }
         let ask = || async {
             match list_models(provider, &endpoint).await {
                 ServerModels::Loading => ControlFlow::Continue(endpoint.display_url().to_owned()),

@@ -35,6 +35,10 @@ impl Dialect for Ollama {
             "stream": true,
             "options": {"num_ctx": self.context_size},
         });
+        if let Some(limit) = options.max_output_tokens {
+            // The server's default is no limit.
+            body["options"]["num_predict"] = json!(limit);
+        }
         if !request.tools.is_empty() {
             body["tools"] = function_tools(&request.tools);
         }

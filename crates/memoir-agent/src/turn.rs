@@ -265,9 +265,11 @@ impl ActiveTurn<'_> {
                 result => return Ok(result?),
             };
             let before = context.total();
-            match context.has_tool_rounds() {
-                true => context.lower_limit(&self.state.context, self.state.learned_limit()),
-                false => *context = self.prepare(prompt, draft, observer).await?,
+            if context.has_tool_rounds() {
+                let notice = context.lower_limit(&self.state.context, self.state.learned_limit());
+                notice.into_iter().for_each(|notice| observer(TurnEvent::Notice(notice)));
+            } else {
+                *context = self.prepare(prompt, draft, observer).await?;
             }
             if context.total() >= before {
                 return Err(error.into());

@@ -118,11 +118,12 @@ impl Context {
     }
 
     /// Makes the request fit a model whose context window is smaller than expected.
-    pub(crate) fn lower_limit(&mut self, settings: &ContextSettings, limit: Option<u64>) {
+    /// Returns a notice if that changed anything.
+    pub(crate) fn lower_limit(&mut self, settings: &ContextSettings, limit: Option<u64>) -> Option<String> {
         let limits = ModelLimits { context: limit, ..ModelLimits::default() };
         self.model_context = limit;
         self.room = self.room.min(Budget::new(settings, &limits).room);
-        self.shrink();
+        self.shrink()
     }
 
     fn drop_exchanges(&mut self, count: usize) {

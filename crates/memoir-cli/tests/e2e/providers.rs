@@ -331,16 +331,19 @@ fn a_request_that_is_too_long_is_shortened() {
         Reply::text("Short enough."),
     ]);
     for (index, prompt) in ["the oldest", "the middle", "the newest"].iter().enumerate() {
+        let prompt = &format!("{prompt} {}", "and so on ".repeat(1000));
         let arguments: &[&str] = if index == 0 { &["-p", prompt] } else { &["-c", "-p", prompt] };
         home.memoir(arguments).provider(&provider).succeed();
     }
     let output = home.memoir(["-c", "-p", "now"]).provider(&provider).output();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Short enough.\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("so a shorter one was sent"));
-    let size = |index: usize| provider.requests()[index].body.to_string().len();
-    assert!(size(4) < size(3));
-    let sent = provider.requests()[4].body.to_string();
-    assert!(sent.contains("now"), "{sent}");
+    let size = |index: usize| {
+        let body = &provider.requests()[index].body;
+        memoir_core::count_tokens(&format!("{}{}", body["messages"], body["tools"]))
+    };
+    assert!(size(3) > 8192 && size(4) < 7168, "{} tokens, then {}", size(3), size(4));
+    assert!(provider.requests()[4].body["messages"].to_string().contains("the newest"));
 }
 
 #[test]

@@ -1,8 +1,11 @@
-//! Turns Ctrl-C into the cancellation of the current work.
+//! Turns Ctrl-C into the cancellation of the current work, and other signals into an orderly end.
 
-use std::future::Future;
+use std::{future::Future, io::IsTerminal as _};
 
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc::{UnboundedReceiver, unbounded_channel},
+};
 use tokio_util::sync::CancellationToken;
 
 /// A stream of Ctrl-C key presses. While it exists, Ctrl-C does not terminate the program.
@@ -32,5 +35,30 @@ impl Interrupts {
                 Some(()) = self.0.recv() => cancel.cancel(),
             }
         }
+    }
+}
+
+/// Ends MCP servers when a signal ends the program. They are not in its process group, so that an interrupt in the
+/// terminal does not reach them, and other signals do not either.
+pub(crate) async fn end_servers_with_program() {
+    let mut terminated = listen(SignalKind::terminate());
+    // Without a terminal, `nohup` may have asked to ignore this one.
+    let mut hung_up = std::io::stdin().is_terminal().then(|| listen(SignalKind::hangup())).flatten();
+    let signal = tokio::select! {
+        () = received(&mut terminated) => SignalKind::terminate(),
+        () = received(&mut hung_up) => SignalKind::hangup(),
+    };
+    memoir_tools::kill_groups();
+    std::process::exit(128 + signal.as_raw_value());
+}
+
+fn listen(kind: SignalKind) -> Option<Signal> {
+    signal(kind).inspect_err(|error| tracing::warn!(%error, "could not listen for a signal")).ok()
+}
+
+async fn received(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => drop(signal.recv().await),
+        None => std::future::pending().await,
     }
 }

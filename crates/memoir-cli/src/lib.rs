@@ -55,6 +55,10 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&Failure::from(error)),
     };
+    // The daemon ends itself.
+    if !matches!(args.command, Some(args::Command::Daemon { .. })) {
+        runtime.spawn(interrupts::end_servers_with_program());
+    }
     let outcome = runtime.block_on(startup::run(args));
     memoir_tools::kill_children();
     // A blocking read from the terminal may still be in progress and must not delay the exit.

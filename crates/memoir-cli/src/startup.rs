@@ -89,7 +89,11 @@ async fn ask_for_trust(runtime: &Runtime) -> Result<bool, Failure> {
     }
     say!("This project has instructions or settings for Memoir:");
     files.iter().for_each(|file| say!("  {}", reveal_on_one_line(&file.display().to_string())));
-    let answer = question::ask("They influence what the model does. Use them? [y/N] ").await;
+    let effect = match files.iter().any(|file| file.ends_with(".mcp.json")) {
+        true => "They influence what the model does, and .mcp.json starts programs.",
+        false => "They influence what the model does.",
+    };
+    let answer = question::ask(&format!("{effect} Use them? [y/N] ")).await;
     runtime.decide_trust(matches!(answer.as_deref().map(str::trim), Some("y" | "yes"))).await?;
     Ok(true)
 }

@@ -88,7 +88,7 @@ impl ServerConfig {
             let McpEntry { command, args, env, cwd, url, headers, .. } = entry;
             (name, Self { command, args, env, cwd, url, transport, headers, timeout: None })
         };
-        Ok(file.servers.into_iter().map(server).collect())
+        Ok(file.servers.into_iter().filter(|(_, entry)| !entry.disabled).map(server).collect())
     }
 
     /// Returns the command or the address.
@@ -111,6 +111,8 @@ struct McpFile {
 struct McpEntry {
     #[serde(rename = "type")]
     kind: Option<String>,
+    #[serde(default)]
+    disabled: bool,
     command: Option<String>,
     #[serde(default)]
     args: Vec<String>,
@@ -148,10 +150,12 @@ mod tests {
     fn the_widely_used_form_is_read() -> Result<(), Box<dyn std::error::Error>> {
         let text = r#"{"mcpServers": {
             "near": {"command": "npx", "args": ["-y", "x"], "env": {"A": "b"}, "disabled": false},
+            "off": {"command": "false", "disabled": true},
             "far": {"type": "sse", "url": "http://h/sse", "headers": {"X": "y"}}
         }}"#;
         let servers = ServerConfig::read_json(text)?;
         assert_eq!(servers["near"].address(), "npx -y x");
+        assert_eq!(servers.len(), 2);
         assert_eq!(
             (servers["far"].address(), servers["far"].transport),
             ("http://h/sse".into(), HttpTransport::Sse)

@@ -24,8 +24,9 @@ use crate::{
     stderr::LastLines,
 };
 
-/// Time limit for connecting to a server and listing its tools. The first start of a server may download it.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit for connecting to a server. A server that takes longer, perhaps because its first start downloads it, is
+/// tried again.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(18);
 
 /// What servers are started with.
 #[derive(Debug, Clone)]
@@ -74,10 +75,12 @@ impl Handshake {
 pub(crate) struct Connection {
     service: RunningService<RoleClient, Client>,
     /// The processes of a server that was started as a command. They end with the connection.
-    _processes: Option<RegisteredGroup>,
+    processes: Option<RegisteredGroup>,
     pub(crate) call_timeout: Duration,
     pub(crate) last_lines: LastLines,
     pub(crate) tools_changed: Arc<Notify>,
+    /// Notified when a call found that the server has gone.
+    pub(crate) lost: Notify,
 }
 
 /// Why a connection failed, as a sentence without its subject.
@@ -140,10 +143,11 @@ impl Connection {
             .await;
         Ok(Self {
             service,
-            _processes: processes,
+            processes,
             call_timeout: config.call_timeout(),
             last_lines,
             tools_changed,
+            lost: Notify::new(),
         })
     }
 
@@ -170,6 +174,17 @@ impl Connection {
         self.service.is_transport_closed()
     }
 
+    /// Returns whether the server must be asked for notifications, because it has the current revision.
+    pub(crate) fn needs_subscription(&self) -> bool {
+        let info = self.service.peer_info();
+        info.is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
+    }
+
+    /// Returns whether the server was started as a command, so that its end is noticed.
+    pub(crate) fn is_process(&self) -> bool {
+        self.processes.is_some()
+    }
+
     /// Returns the revision of the protocol.
     pub(crate) fn revision(&self) -> String {
         self.service.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default()
@@ -193,7 +208,7 @@ fn start(
         .env_clear()
         .envs(options.variables.iter().cloned())
         .envs(&config.env)
-        .current_dir(config.cwd.as_ref().unwrap_or(&options.workspace))
+        .current_dir(config.cwd.as_ref().map_or(options.workspace.clone(), |cwd| options.workspace.join(cwd)))
         // A signal from the terminal is for Memoir only.
         .process_group(0)
         .kill_on_drop(true);

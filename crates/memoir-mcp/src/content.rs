@@ -20,7 +20,7 @@ fn block(content: &ContentBlock) -> String {
         ContentBlock::Resource(embedded) => resource(&embedded.resource),
         ContentBlock::ResourceLink(link) => {
             let title = link.title.as_deref().unwrap_or(&link.name);
-            format!("[resource {} ({title}); read it by this URI]", link.uri)
+            format!("[resource {} ({title})]", link.uri)
         }
         _ => "[content of an unknown type]".to_owned(),
     }

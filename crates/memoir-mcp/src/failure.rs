@@ -41,6 +41,25 @@ pub(crate) fn describe_request(error: &ServiceError) -> String {
     }
 }
 
+/// Returns whether a failure means that the server has gone. A status of HTTP does not.
+pub(crate) fn is_gone(error: &ServiceError) -> bool {
+    let ServiceError::TransportSend(error) = error else {
+        return matches!(error, ServiceError::TransportClosed);
+    };
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error.error.as_ref());
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            return match error {
+                StreamableHttpError::Client(error) => error.is_connect(),
+                StreamableHttpError::SessionExpired | StreamableHttpError::TransportChannelClosed => true,
+                _ => false,
+            };
+        }
+        cause = error.source();
+    }
+    true
+}
+
 fn describe_answer(error: &ErrorData) -> String {
     shorten(&error.message)
 }

@@ -1,14 +1,15 @@
 //! A server of the config, which is kept connected: a server that ends or is absent is tried again, and its tools
 //! disappear meanwhile.
 
-use std::{sync::Arc, time::Duration};
-
-use memoir_tools::Tool;
-use rmcp::model::SubscriptionFilter;
-use tokio::{
-    sync::{Notify, watch},
-    task::JoinHandle,
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
 };
+
+use memoir_core::lock;
+use memoir_tools::Tool;
+use rmcp::{model::SubscriptionFilter, service::Subscription};
+use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
 use crate::{
     config::ServerConfig,
@@ -26,6 +27,17 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Revisions that are tried without a wait between them.
 const HANDSHAKES: u32 = 3;
+
+/// A server that has been connected for this long has started successfully.
+const STABLE_TIME: Duration = Duration::from_secs(30);
+
+/// Interval at which a server at an address is asked for its tools.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
+
+const SUBSCRIBE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The connection to a server, while there is one.
+pub(crate) type CurrentConnection = Arc<Mutex<Option<Arc<Connection>>>>;
 
 /// The state of a server.
 #[derive(Clone)]
@@ -59,7 +71,7 @@ impl Server {
     pub fn start(name: &str, address: &str, config: ServerConfig, options: ServerOptions) -> Self {
         let (sender, state) = watch::channel(ServerState::Connecting);
         let supervisor =
-            Supervisor { name: name.to_owned(), config, options, state: sender, lost: Arc::default() };
+            Supervisor { name: name.to_owned(), config, options, state: sender, current: Arc::default() };
         let supervisor = tokio::spawn(supervisor.run());
         Self { name: name.to_owned(), address: address.to_owned(), state, supervisor }
     }
@@ -105,8 +117,8 @@ struct Supervisor {
     config: ServerConfig,
     options: ServerOptions,
     state: watch::Sender<ServerState>,
-    /// Notified when a call found that the server has gone.
-    lost: Arc<Notify>,
+    /// The connection that calls use.
+    current: CurrentConnection,
 }
 
 impl Supervisor {
@@ -116,8 +128,12 @@ impl Supervisor {
         loop {
             match self.connect(handshake).await {
                 Ok(connection) => {
-                    failures = 0;
+                    let connected = Instant::now();
                     let reason = self.watch(connection).await;
+                    *lock(&self.current) = None;
+                    // A server that ends soon after its start is not started again and again.
+                    failures =
+                        if connected.elapsed() < STABLE_TIME { failures + HANDSHAKES } else { HANDSHAKES };
                     tracing::warn!(server = self.name, reason, "an MCP server has gone");
                     self.state.send_replace(ServerState::Down { reason });
                 }
@@ -150,16 +166,16 @@ impl Supervisor {
 
     async fn list_tools(&self, connection: &Arc<Connection>) -> Result<(), Reason> {
         let tools = connection.list_tools().await?;
-        let tools = ServerTool::all(&self.name, connection, &self.lost, tools);
+        let tools = ServerTool::all(&self.name, &self.current, tools);
+        *lock(&self.current) = Some(Arc::clone(connection));
         self.state.send_replace(ServerState::Ready { tools, revision: connection.revision() });
         Ok(())
     }
 
     /// Keeps the list of tools up to date until the server has gone. Returns the reason.
     async fn watch(&self, connection: Arc<Connection>) -> Reason {
-        // Servers of the current revision report changes only to those who subscribe.
-        let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        let mut changes = connection.service().listen(filter).await.ok();
+        let mut changes = subscribe(&connection).await;
+        let mut checked = Instant::now();
         loop {
             let change = async {
                 match &mut changes {
@@ -176,14 +192,28 @@ impl Supervisor {
                 }
                 () = connection.tools_changed.notified() => true,
                 () = tokio::time::sleep(WATCH_INTERVAL) => false,
-                () = self.lost.notified() => return "it does not answer".into(),
+                () = connection.lost.notified() => return connection.last_lines.explain("it does not answer").await,
             };
             if connection.is_closed() {
                 return connection.last_lines.explain("it has ended").await;
             }
-            if has_changed && let Err(reason) = self.list_tools(&connection).await {
-                return reason;
+            // Nothing reports the end of a server at an address.
+            let is_due = !connection.is_process() && checked.elapsed() >= CHECK_INTERVAL;
+            if has_changed || is_due {
+                checked = Instant::now();
+                if let Err(reason) = self.list_tools(&connection).await {
+                    return reason;
+                }
             }
         }
     }
+}
+
+/// Subscribes to changes of the tools. Servers of the older revisions report them without being asked.
+async fn subscribe(connection: &Connection) -> Option<Subscription> {
+    if !connection.needs_subscription() {
+        return None;
+    }
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    tokio::time::timeout(SUBSCRIBE_TIMEOUT, connection.service().listen(filter)).await.ok()?.ok()
 }

@@ -1,9 +1,9 @@
 //! The transport of the oldest revision of the protocol: messages of the server arrive as events on one connection, which
 //! first names the address to which the client posts its own.
 
-use std::pin::Pin;
+use std::{pin::Pin, time::Duration};
 
-use futures::{Sink, SinkExt as _, Stream, StreamExt as _, sink, stream::BoxStream};
+use futures::{Sink, Stream, StreamExt as _, sink, stream::BoxStream};
 use reqwest::{Client, Url, header::HeaderMap};
 use rmcp::{
     RoleClient,
@@ -12,6 +12,12 @@ use rmcp::{
 use sse_stream::SseStream;
 
 use crate::{connection::Reason, failure::describe_cause};
+
+/// Time limit for sending a message.
+const POST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Maximum size of what arrives between two messages.
+const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// Messages to the server.
 type Outgoing = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleClient>, Error = std::io::Error> + Send>>;
@@ -25,7 +31,7 @@ type Incoming = BoxStream<'static, RxJsonRpcMessage<RoleClient>>;
 ///
 /// Fails if the server cannot be reached, or does not name the address for messages.
 pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, Incoming), Reason> {
-    let base = Url::parse(url).map_err(|_| format!("{url} is not an address"))?;
+    let base = Url::parse(url).map_err(|_| "its URL is not an address".to_owned())?;
     let builder = Client::builder().default_headers(headers).redirect(reqwest::redirect::Policy::none());
     let client = builder.build().map_err(|error| describe_cause(&error))?;
     let request = client.get(base.clone()).header("accept", "text/event-stream");
@@ -33,7 +39,7 @@ pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, 
     if !response.status().is_success() {
         return Err(format!("it answered with status {}", response.status().as_u16()));
     }
-    let mut events = Box::pin(SseStream::from_bytes_stream(response.bytes_stream()));
+    let mut events = Box::pin(SseStream::from_bytes_stream(limit_lines(response.bytes_stream())));
     let endpoint = loop {
         match events.next().await {
             Some(Ok(event)) if event.event.as_deref() == Some("endpoint") => {
@@ -48,6 +54,23 @@ pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, 
     Ok((sender(client, target), messages(events)))
 }
 
+/// Ends a stream whose lines are too long, so that a server cannot fill the memory.
+fn limit_lines<B: AsRef<[u8]> + Send, E: Send>(
+    chunks: impl Stream<Item = Result<B, E>> + Send,
+) -> impl Stream<Item = Result<B, E>> + Send {
+    let mut length = 0;
+    chunks.take_while(move |chunk| {
+        if let Ok(chunk) = chunk {
+            let bytes = chunk.as_ref();
+            length = match bytes.iter().rposition(|byte| *byte == b'\n') {
+                Some(end) => bytes.len() - end,
+                None => length + bytes.len(),
+            };
+        }
+        std::future::ready(length <= MAX_EVENT_BYTES)
+    })
+}
+
 /// Returns the messages of the server. An event that is not a message is skipped.
 fn messages(
     events: impl Stream<Item = Result<sse_stream::Sse, sse_stream::Error>> + Send + 'static,
@@ -58,13 +81,18 @@ fn messages(
     messages.boxed()
 }
 
+/// Sends each message on its own, because a server may answer one only after it has received another.
 fn sender(client: Client, target: Url) -> Outgoing {
     let post = move |(), message: TxJsonRpcMessage<RoleClient>| {
-        let request = client.post(target.clone()).json(&message);
-        async move {
+        let request = client.post(target.clone()).timeout(POST_TIMEOUT).json(&message);
+        tokio::spawn(async move {
             let response = request.send().await.and_then(reqwest::Response::error_for_status);
-            response.map(|_| ()).map_err(|error| std::io::Error::other(describe_cause(&error)))
-        }
+            if let Err(error) = response {
+                // The answer never arrives, and the call reports that.
+                tracing::warn!(error = %error.without_url(), "could not send a message to an MCP server");
+            }
+        });
+        std::future::ready(Ok(()))
     };
-    Box::pin(sink::unfold((), post).sink_map_err(std::io::Error::other))
+    Box::pin(sink::unfold((), post))
 }

@@ -57,7 +57,7 @@ impl LastLines {
         if line.is_empty() {
             return;
         }
-        tracing::info!(server, line, "an MCP server wrote to its standard error output");
+        tracing::warn!(server, line, "an MCP server wrote to its standard error output");
         let mut lines = lock(&self.lines);
         if lines.len() == KEPT_LINES {
             lines.pop_front();

@@ -3,15 +3,19 @@
 use std::{collections::HashSet, sync::Arc};
 
 use async_trait::async_trait;
-use memoir_core::{ToolSpec, escape_fence};
+use memoir_core::{ToolSpec, escape_fence, lock};
 use memoir_tools::{
     Access, MAX_TOOL_OUTPUT_BYTES, Plan, Tool, ToolContext, ToolError, ToolOutput, truncate_output,
 };
 use rmcp::{ServiceError, model::CallToolRequestParams};
 use serde_json::Value;
-use tokio::sync::Notify;
 
-use crate::{connection::Connection, content, failure::describe_request};
+use crate::{
+    connection::Connection,
+    content,
+    failure::{describe_request, is_gone},
+    server::CurrentConnection,
+};
 
 /// Maximum length of a tool description in characters. Every request contains all descriptions.
 const MAX_DESCRIPTION_CHARS: usize = 1000;
@@ -41,9 +45,7 @@ fn make_unique(mut name: String, used: &mut HashSet<String>) -> String {
 
 pub(crate) struct ServerTool {
     server: String,
-    connection: Arc<Connection>,
-    /// Notified when the server has gone.
-    lost: Arc<Notify>,
+    connection: CurrentConnection,
     /// The name the server uses for the tool.
     original_name: String,
     spec: ToolSpec,
@@ -53,8 +55,7 @@ impl ServerTool {
     /// Returns all tools of a server.
     pub(crate) fn all(
         server: &str,
-        connection: &Arc<Connection>,
-        lost: &Arc<Notify>,
+        connection: &CurrentConnection,
         tools: Vec<rmcp::model::Tool>,
     ) -> Vec<Arc<dyn Tool>> {
         let mut used = HashSet::new();
@@ -69,7 +70,6 @@ impl ServerTool {
             Arc::new(Self {
                 server: server.to_owned(),
                 connection: Arc::clone(connection),
-                lost: Arc::clone(lost),
                 original_name: tool.name.into_owned(),
                 spec,
             })
@@ -78,13 +78,13 @@ impl ServerTool {
     }
 
     /// Describes a call that failed. If the server has gone, it is started again.
-    async fn explain(&self, error: &ServiceError) -> ToolError {
+    async fn explain(&self, error: &ServiceError, connection: &Connection) -> ToolError {
         let reason = describe_request(error);
-        if !matches!(error, ServiceError::TransportClosed | ServiceError::TransportSend(_)) {
+        if !is_gone(error) {
             return self.fail(&reason);
         }
-        self.lost.notify_one();
-        let reason = self.connection.last_lines.explain(&reason).await;
+        connection.lost.notify_one();
+        let reason = connection.last_lines.explain(&reason).await;
         self.fail(&format!("{reason}. It is being started again"))
     }
 
@@ -116,16 +116,17 @@ impl Tool for ServerTool {
             return Err(ToolError::Arguments("expected a JSON object".into()));
         };
         let request = CallToolRequestParams::new(self.original_name.clone()).with_arguments(arguments);
-        let limit = self.connection.call_timeout;
+        let connection = lock(&self.connection).clone();
+        let connection = connection.ok_or_else(|| self.fail("it is not connected now"))?;
+        let limit = connection.call_timeout;
         let timed_out = |_| {
             let seconds = limit.as_secs();
             ToolError::Failed(format!("the MCP server `{}` did not answer within {seconds} s", self.server))
         };
-        let result =
-            tokio::time::timeout(limit, self.connection.call_tool(request)).await.map_err(timed_out)?;
+        let result = tokio::time::timeout(limit, connection.call_tool(request)).await.map_err(timed_out)?;
         let result = match result {
             Ok(result) => result,
-            Err(error) => return Err(self.explain(&error).await),
+            Err(error) => return Err(self.explain(&error, &connection).await),
         };
         let output = content::to_text(&result);
         match result.is_error {

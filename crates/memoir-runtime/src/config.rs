@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use memoir_mcp::ServerConfig;
+use memoir_mcp::{ServerConfig, qualify_name};
 use memoir_models::{EmbeddingInfo, ModelInfo, Provider};
 use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
 use memoir_tools::{ProjectFileError, read_project_file};
@@ -76,6 +76,9 @@ pub struct Config {
     /// Keys that the project config sets. They take precedence over stored settings.
     #[serde(skip)]
     pub project_keys: BTreeSet<String>,
+    /// Names of the MCP servers that the project defines.
+    #[serde(skip)]
+    pub project_servers: BTreeSet<String>,
     /// Why a file is not used, for the user.
     #[serde(skip)]
     pub problems: Vec<String>,
@@ -203,25 +206,27 @@ impl Config {
             Err(ProjectFileError::Unreadable(error)) => return Err(unreadable(&file, &error)),
             Err(fault) => config.problems.push(format!("{} is not used: {fault}.", file.display())),
         }
-        config.add_project_servers(project);
         Ok(config)
     }
 
-    /// Adds the MCP servers that a trusted project defines in the form that most programs use. The user's own servers
-    /// take precedence.
-    fn add_project_servers(&mut self, project: &Path) {
-        let text = match read_optional(project, PROJECT_SERVERS_PATH) {
-            Ok(text) if text.is_empty() => return,
-            Ok(text) => text,
-            Err(fault) => return self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {fault}.")),
+    /// Adds the MCP servers of a project that the user trusts, as the text of `.mcp.json`. The user's own servers take
+    /// precedence.
+    pub(crate) fn add_project_servers(&mut self, text: &str) {
+        let servers = match ServerConfig::read_json(text) {
+            Ok(servers) => servers,
+            Err(error) => return self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {error}.")),
         };
-        match ServerConfig::read_json(&text) {
-            Ok(servers) => {
-                for (name, server) in servers {
-                    self.mcp.entry(name).or_insert(server);
-                }
+        for (name, server) in servers {
+            // Rules about the tools of one server must not hold for another.
+            let prefix = qualify_name(&name, "");
+            if self.mcp.keys().any(|other| *other != name && qualify_name(other, "") == prefix) {
+                self.problems.push(format!(
+                    "The MCP server {name} of the project is not used: another has a similar name."
+                ));
+            } else if !self.mcp.contains_key(&name) {
+                self.project_servers.insert(name.clone());
+                self.mcp.insert(name, server);
             }
-            Err(error) => self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {error}.")),
         }
     }
 
@@ -359,6 +364,11 @@ pub fn read_file(path: &Path) -> Result<String, Failure> {
 /// Reads the config of a project. A missing file counts as empty.
 pub(crate) fn read_project_config(project: &Path) -> Result<String, ProjectFileError> {
     read_optional(project, PROJECT_CONFIG_PATH)
+}
+
+/// Reads the MCP servers of a project. A missing file counts as empty.
+pub(crate) fn read_project_servers(project: &Path) -> Result<String, ProjectFileError> {
+    read_optional(project, PROJECT_SERVERS_PATH)
 }
 
 /// Reads a file of a project. A missing file counts as empty.

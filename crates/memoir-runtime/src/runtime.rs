@@ -11,7 +11,7 @@ use memoir_store::{Store, StoreError};
 use memoir_workers::{WorkerContext, WorkerSettings};
 
 use crate::{
-    config::Config,
+    config::{Config, read_project_servers},
     demo,
     environment::Environment,
     failure::Failure,
@@ -78,6 +78,27 @@ struct Shared {
     trust: Trust,
 }
 
+/// Adds the MCP servers of a trusted project, unless they have changed since.
+async fn add_servers(
+    config: &mut Config,
+    store: &dyn Store,
+    environment: &Environment,
+    project: &Path,
+) -> Result<(), Failure> {
+    match read_project_servers(project) {
+        Ok(text) if text.is_empty() => {}
+        Ok(text) if trust::trusts_servers(store, environment, project, &text).await? => {
+            config.add_project_servers(&text);
+        }
+        Ok(_) => config.problems.push(
+            "The MCP servers in .mcp.json are not used, because they are new or have changed since you trusted this project. Read the file, then run `memoir trust` to use them."
+                .to_owned(),
+        ),
+        Err(fault) => config.problems.push(format!(".mcp.json is not used: {fault}.")),
+    }
+    Ok(())
+}
+
 impl Runtime {
     /// Opens the memory and reads the configuration.
     ///
@@ -111,10 +132,13 @@ impl Runtime {
             let temporary = environment.temporary().to_owned();
             let trust = trust::read(store.as_ref(), &environment, &project).await?;
             let trusted = (trust == Trust::Trusted).then_some(project.as_path());
-            let config = match Config::read(&home.config_file(), trusted) {
+            let mut config = match Config::read(&home.config_file(), trusted) {
                 Err(failure) if !needs_config => Config::with_problem(failure.sentence()),
                 config => config?,
             };
+            if let Some(project) = trusted {
+                add_servers(&mut config, store.as_ref(), &environment, project).await?;
+            }
             let models = Arc::new(Models::new(environment, config, zone.clone(), report)?);
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
             Ok((models, home, zone, trust))

@@ -14,8 +14,9 @@ use memoir_mcp::{Server, ServerConfig, ServerOptions, ServerState, qualify_name}
 use memoir_tools::ToolSet;
 
 use crate::{
+    failure::Failure,
     models::Models,
-    operations::servers::{ServerList, ServerReport},
+    operations::servers::{ServerList, ServerReport, unknown},
     tools,
 };
 
@@ -31,7 +32,7 @@ pub(crate) struct Servers {
     /// Names of the servers for which the first turn waits.
     awaited: BTreeSet<String>,
     /// Names of the servers whose absence has been reported.
-    reported: HashSet<String>,
+    reported: HashSet<(String, &'static str)>,
 }
 
 impl Servers {
@@ -40,22 +41,41 @@ impl Servers {
         let environment = &models.environment;
         let variables = tools::command_variables(models);
         let options = || ServerOptions { variables: variables.get().to_vec(), workspace: project.to_owned() };
-        let start = |(name, config): (&String, &ServerConfig)| match config
-            .expand(|name| environment.variable(name).map(str::to_owned))
-        {
-            Ok(expanded) => Server::start(name, &config.address(), expanded, options()),
-            Err(missing) => Server::unusable(name, &config.address(), missing.to_string()),
+        // A project must not get at keys.
+        let without_keys = |name: &str| {
+            let (_, value) = variables.get().iter().find(|(other, _)| other == name)?;
+            value.to_str().map(str::to_owned)
+        };
+        let start = |(name, config): (&String, &ServerConfig)| {
+            let expanded = match models.config.project_servers.contains(name) {
+                true => config.expand(without_keys),
+                false => config.expand(|name| environment.variable(name).map(str::to_owned)),
+            };
+            match expanded {
+                Ok(expanded) => Server::start(name, &config.address(), expanded, options()),
+                Err(missing) => Server::unusable(name, &config.address(), missing.to_string()),
+            }
         };
         let servers = models.config.mcp.iter().filter(|(name, _)| is_wanted(name)).map(start).collect();
         Self { servers, awaited: BTreeSet::new(), reported: HashSet::new() }
     }
 
     /// Makes the first turn wait for these servers, or for all of them.
-    pub(crate) fn wait_for(&mut self, names: Vec<String>) {
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no server with one of these names.
+    pub(crate) fn wait_for(&mut self, names: Vec<String>) -> Result<(), Failure> {
+        let is_known =
+            |name: &&String| *name == ALL || self.servers.iter().any(|server| server.name() == *name);
+        if let Some(name) = names.iter().find(|name| !is_known(name)) {
+            return Err(unknown(name));
+        }
         match names.iter().any(|name| name == ALL) {
             true => self.awaited.extend(self.servers.iter().map(|server| server.name().to_owned())),
             false => self.awaited.extend(names),
         }
+        Ok(())
     }
 
     /// Makes the first turn wait for the servers whose tools these rules name.
@@ -110,20 +130,21 @@ impl Servers {
         let mut joined = tools.clone();
         for server in &self.servers {
             let name = server.name();
-            let problem = match server.state() {
+            let (kind, problem) = match server.state() {
                 ServerState::Ready { tools, .. } => {
-                    self.reported.remove(name);
+                    self.reported.retain(|(other, _)| other != name);
                     joined = tools.into_iter().fold(joined, ToolSet::with);
                     continue;
                 }
-                ServerState::Connecting => {
-                    format!("The MCP server {name} is not ready yet. Its tools become available once it is.")
-                }
+                ServerState::Connecting => (
+                    "late",
+                    format!("The MCP server {name} is not ready yet. Its tools become available once it is."),
+                ),
                 ServerState::Down { reason } => {
-                    format!("The MCP server {name} is not connected: {reason}.")
+                    ("down", format!("The MCP server {name} is not connected: {reason}."))
                 }
             };
-            if self.reported.insert(name.to_owned()) {
+            if self.reported.insert((name.to_owned(), kind)) {
                 observer(TurnEvent::Notice(problem));
             }
         }

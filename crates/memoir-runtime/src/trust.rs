@@ -8,7 +8,7 @@ use memoir_core::{Clock as _, SystemClock};
 use memoir_store::{Settings, StoreError};
 
 use crate::{
-    config::{project_config, project_servers},
+    config::{project_config, project_servers, read_project_servers},
     environment::Environment,
 };
 
@@ -42,10 +42,29 @@ pub(crate) async fn read(
     })
 }
 
-/// Stores what the user decided about a project.
+/// Stores what the user decided about a project. The servers that it starts are trusted only as they are now.
 pub(crate) async fn write(store: &dyn Settings, project: &Path, is_trusted: bool) -> Result<(), StoreError> {
     let value = if is_trusted { "yes" } else { "no" };
+    let servers = read_project_servers(project).ok().filter(|text| is_trusted && !text.is_empty());
+    store.set_setting(&servers_key(project), servers.as_deref(), SystemClock.now()).await?;
     store.set_setting(&key(project), Some(value), SystemClock.now()).await
+}
+
+/// Returns whether the user trusts the servers of a project with this text.
+pub(crate) async fn trusts_servers(
+    store: &dyn Settings,
+    environment: &Environment,
+    project: &Path,
+    text: &str,
+) -> Result<bool, StoreError> {
+    if environment.variable(VARIABLE) == Some("1") {
+        return Ok(true);
+    }
+    Ok(store.setting(&servers_key(project)).await?.as_deref() == Some(text))
+}
+
+fn servers_key(project: &Path) -> String {
+    format!("trust-servers:{}", project.display())
 }
 
 fn key(project: &Path) -> String {

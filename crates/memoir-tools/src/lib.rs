@@ -59,7 +59,7 @@ pub use error::{DelegationError, ToolError, UnknownTool};
 pub use list::ToolSet;
 pub use output::{MAX_TOOL_OUTPUT_BYTES, truncate_output};
 pub use plan::{Access, Plan};
-pub use process_tree::{RegisteredGroup, kill_children, spawn_registered};
+pub use process_tree::{RegisteredGroup, kill_children, kill_groups, spawn_registered};
 pub use project_file::{ProjectFileError, read_project_file};
 pub use protected::is_protected;
 pub use run_subagent::{Delegation, SubagentRunner};

@@ -1,7 +1,7 @@
 //! Tracks child processes, and kills a command together with all processes that it started.
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     ffi::OsStr,
     io,
     process::{Command, Output},
@@ -17,6 +17,9 @@ use rustix::process::{
 
 /// Child processes that this program started itself.
 static REGISTERED: Mutex<Option<HashSet<u32>>> = Mutex::new(None);
+
+/// Leaders of the process groups that end with this program.
+static GROUPS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 /// Starts a child process and registers it, so that it is not killed as a stray when a command ends.
 ///
@@ -50,19 +53,26 @@ pub struct RegisteredGroup(Option<u32>);
 impl RegisteredGroup {
     /// Takes the group over, if the child is running.
     pub fn new(leader: Option<u32>) -> Self {
+        lock(&GROUPS).extend(leader);
         Self(leader)
     }
 }
 
 impl Drop for RegisteredGroup {
     fn drop(&mut self) {
-        // Nothing else may have its PID until it is waited for, and afterwards it is no longer registered.
-        if let Some(leader) = self.0
-            && lock(&REGISTERED).get_or_insert_default().remove(&leader)
-        {
-            kill_group(leader);
+        // The owner drops this as soon as the leader has ended, so that no other process can have its PID.
+        if let Some(leader) = self.0 {
+            lock(&REGISTERED).get_or_insert_default().remove(&leader);
+            if lock(&GROUPS).remove(&leader) {
+                kill_group(leader);
+            }
         }
     }
+}
+
+/// Kills all groups. Call this when a signal ends the program.
+pub fn kill_groups() {
+    std::mem::take(&mut *lock(&GROUPS)).into_iter().for_each(kill_group);
 }
 
 /// Kills all registered child processes and their groups. Call this when the program exits.

@@ -218,7 +218,8 @@ fn try_litellm(bench: &mut Bench) {
         bench.record(LITELLM, format!("{}: an answer with its cost", door.model), result);
     }
     let door = door("", "OPENAI_BASE_URL", "/v1", Some("OPENAI_API_KEY"));
-    let run = door.open(bench.home().memoir(["-p", "hello", "--output-format", "json"]), &service);
+    let home = bench.home();
+    let run = door.open(home.memoir(["-p", "hello", "--output-format", "json"]), &service);
     let chosen = json_of(run).and_then(|result| ensure(result["model"] == "openai/gpt-5-mini", &result));
     bench.record(LITELLM, "a model that the proxy has", chosen);
 }

@@ -197,8 +197,15 @@ fn a_server_that_fails_is_quoted() {
     let stderr = notices(&home, &provider, "failing");
     assert!(stderr.contains("it last wrote: starting / TOKEN is not set."), "{stderr}");
     // Without being asked to, a prompt does not wait.
+    home.write_config("[mcp.silent]\ncommand = \"sleep\"\nargs = [\"600\"]\n");
     let output = home.memoir(["-p", "hi"]).provider(&provider).output();
-    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && stderr.contains("The MCP server silent is not ready yet."),
+        "{stderr}"
+    );
+    let stderr = home.memoir(["-p", "hi", "--wait-servers", "nobody"]).provider(&provider).fail(2);
+    assert!(stderr.contains("there is no MCP server nobody in the config"), "{stderr}");
 }
 
 #[test]
@@ -214,7 +221,7 @@ fn content_other_than_text_is_described_and_servers_run_where_the_config_says() 
     let results = calls(&home, "full", &[("made__place", json!({"word": "x"}))]);
     let expected = format!(
         "<memory>\n[resource note://1]\n{} hello hunter2hunter2\n[image: image/png, 300 bytes]\n\
-         [resource note://2 (other); read it by this URI]\n</memory>",
+         [resource note://2 (other)]\n</memory>",
         directory.canonicalize().unwrap().display()
     );
     assert_eq!(results, [expected]);
@@ -297,6 +304,26 @@ fn an_interrupt_does_not_end_servers_and_the_end_of_memoir_does() {
 }
 
 #[test]
+fn servers_end_when_memoir_is_terminated() {
+    let home = home();
+    let script = server_script(&home);
+    let pid_file = home.workspace().join("pid");
+    let command = format!("sleep 986 & echo $! > {}; exec python3 {script} stdio", pid_file.display());
+    home.write_config(&format!("[mcp.made]\ncommand = \"sh\"\nargs = [\"-c\", {command:?}]\n"));
+    let provider = ScriptedProvider::start([Reply::never()]);
+    let mut child = home.memoir(["-p", "hi", "--wait-servers", "made"]).provider(&provider).spawn();
+    provider.wait_for_requests(1);
+    let pid = fs::read_to_string(&pid_file).unwrap();
+    let is_running =
+        || fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|line| line.contains("986"));
+    assert!(is_running());
+    let signal = rustix::process::Signal::TERM;
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    memoir_testkit::wait_until("the processes of the server end", || !is_running());
+}
+
+#[test]
 fn servers_are_added_listed_tested_and_removed() {
     let home = home();
     let script = server_script(&home);
@@ -364,6 +391,28 @@ fn servers_of_a_project_are_used_only_if_the_user_trusts_it() {
     };
     assert!(list("0").contains("There are no MCP servers."));
     assert!(list("1").contains("ours: 6 tools"));
+    // Trust holds for the file as it is, and its servers get no keys.
+    home.memoir(["trust"]).succeed();
+    assert!(list("0").contains("ours: 6 tools"));
+    let leak = json!({"mcpServers": {"ours": {"command": "sh", "args": ["-c", "${SECRET_API_KEY}"]}}});
+    fs::write(home.workspace().join(".mcp.json"), leak.to_string()).unwrap();
+    let changed = home.memoir(["mcp", "list"]).env("MEMOIR_TRUST_PROJECT", "0").output();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&changed.stdout), String::from_utf8_lossy(&changed.stderr));
+    assert!(
+        text.contains("There are no MCP servers.") && text.contains("have changed since you trusted"),
+        "{text}"
+    );
+    home.memoir(["trust"]).succeed();
+    let trusted = home
+        .memoir(["mcp", "list"])
+        .env("MEMOIR_TRUST_PROJECT", "0")
+        .env("SECRET_API_KEY", "sk-0123456789abcdef0123456789")
+        .succeed();
+    assert!(
+        trusted.contains("the environment variable SECRET_API_KEY, to which the config refers, is not set"),
+        "{trusted}"
+    );
     // A broken file is reported, and stops nothing.
     fs::write(home.workspace().join(".mcp.json"), "{").unwrap();
     let provider = ScriptedProvider::always(Reply::text("Fine."));

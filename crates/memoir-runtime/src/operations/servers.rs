@@ -82,7 +82,7 @@ pub async fn check(name: Option<&str>, runtime: &Runtime) -> Result<ServerList, 
     Ok(servers.report())
 }
 
-fn unknown(name: &str) -> Failure {
+pub(crate) fn unknown(name: &str) -> Failure {
     Failure::usage(format!("there is no MCP server {name} in the config"))
         .hint("List the servers with `memoir mcp list`.")
 }

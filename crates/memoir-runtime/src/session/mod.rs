@@ -11,7 +11,9 @@ mod workers;
 
 use std::{path::PathBuf, sync::Arc};
 
-use memoir_agent::{Agent, AgentState, ApprovalPrompter, ContextReport, Observer, TurnError, TurnReport};
+use memoir_agent::{
+    Agent, AgentState, ApprovalPrompter, ContextReport, Observer, RuleEffect, TurnError, TurnReport,
+};
 use memoir_core::{ConversationId, ExchangeId, RecalledPassages, TurnInput};
 use memoir_recall::Recall;
 use memoir_store::{Store, StoreError};
@@ -163,9 +165,11 @@ impl Session {
         let skills = tools::read_skills(runtime.trusted_project(), runtime.home());
         notices.extend(skills.problems.iter().map(|fault| format!("A skill was skipped: {fault}.")));
         let mut servers = Servers::connect(&models, runtime.project(), |_| true);
-        servers.wait_for(options.awaited_servers);
+        servers.wait_for(options.awaited_servers)?;
         if options.awaits_allowed_servers {
-            servers.wait_for_tools(state.approvals.policy().rules.iter().map(ToString::to_string));
+            let rules = state.approvals.policy().rules;
+            let allowed = rules.iter().filter(|rule| rule.effect == RuleEffect::Allow);
+            servers.wait_for_tools(allowed.map(ToString::to_string));
         }
         let summaries = Arc::new(background.summaries());
         let tools = ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills);

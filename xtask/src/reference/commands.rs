@@ -42,7 +42,11 @@ const GROUPS: [Group; 8] = [
         subcommands: &["models", "cost"],
         slash_commands: &["model", "models", "cost"],
     },
-    Group { title: "Tools and approvals", subcommands: &[], slash_commands: &["tools", "approval"] },
+    Group {
+        title: "Tools and approvals",
+        subcommands: &["mcp"],
+        slash_commands: &["tools", "mcp", "approval"],
+    },
     Group {
         title: "Settings and maintenance",
         subcommands: &["config", "trust", "doctor", "worker", "eval", "completions"],

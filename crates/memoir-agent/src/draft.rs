@@ -114,11 +114,13 @@ impl Draft {
         self.stop_reason = reply.stop.unwrap_or(self.stop_reason);
         if reply.has_begun() {
             let unreported_cost = || model.is_free().then_some(Usd::ZERO);
+            // Some gateways report zero tokens instead of nothing.
+            let usage = reply.usage.filter(|usage| usage.input_tokens + usage.output_tokens > 0);
             self.exchange.calls.push(CallCost {
                 purpose: Purpose::Chat,
                 model: self.exchange.model.clone(),
-                usage: reply.usage.unwrap_or_default(),
-                cost: reply.usage.map_or_else(unreported_cost, |usage| model.cost(&usage)),
+                usage: usage.unwrap_or_default(),
+                cost: usage.map_or_else(unreported_cost, |usage| model.cost(&usage)),
                 created: now,
             });
         }

@@ -12,6 +12,7 @@ const FILESYSTEM: (&str, &str) = ("server-filesystem", "2026.8.31");
 const MEMORY: (&str, &str) = ("server-memory", "2026.8.31");
 const TIME: (&str, &str) = ("mcp-server-time", "2026.10.19");
 const OLD_TIME: (&str, &str) = ("mcp-server-time", "2026.1.26");
+const OLD_LIBRARY: &str = "mcp==1.30.0";
 const GIT: (&str, &str) = ("mcp-server-git", "2026.10.19");
 const FETCH: (&str, &str) = ("mcp-server-fetch", "2026.10.24");
 
@@ -90,7 +91,9 @@ fn try_python(
 ) {
     let what = format!("stdio, revision {revision}: connect, call {}", call.0);
     let package = format!("{}=={}", part.0, part.1);
-    let result = bench.installer.python(&package, &[&package], false).and_then(|programs| {
+    // Servers of this age import what later versions of the library do not have.
+    let packages: &[&str] = if part == OLD_TIME { &[OLD_LIBRARY, &package] } else { &[&package] };
+    let result = bench.installer.python(&package, packages, false).and_then(|programs| {
         let program = programs.join(part.0);
         let config = format!("command = {program:?}\nargs = {}", json!(arguments));
         connect_and_call(bench, &config, revision, call)

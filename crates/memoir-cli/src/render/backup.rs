@@ -54,6 +54,6 @@ pub(crate) fn repair_report(report: &RepairReport) -> String {
     if let Some(backup) = report.backup.as_ref().filter(|_| salvage.unreadable_pages > 0) {
         text.push_str(&format!("\nWhat is missing may be in the backup {}.", backup.display()));
     }
-    text.push_str(&format!("\nThe damaged file is kept in {}.", report.previous.display()));
+    text.push_str(&format!("\nThe previous file is kept in {}.", report.previous.display()));
     text
 }

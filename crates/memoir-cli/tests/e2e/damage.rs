@@ -64,7 +64,7 @@ fn damage_is_found_while_idle_and_stops_all_writing() {
 
     let output = home.memoir(["repair"]).succeed();
     assert!(output.contains("Repaired the memory: it has 240 messages in 1 conversation."), "{output}");
-    assert!(output.contains("The damaged file is kept in"), "{output}");
+    assert!(output.contains("The previous file is kept in"), "{output}");
     let export = home.memoir(["export"]).succeed();
     for number in 0..120 {
         assert!(export.contains(&format!("harbor{number:03} is far away")), "{number}");

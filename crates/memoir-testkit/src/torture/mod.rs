@@ -7,6 +7,7 @@ mod bad_disk;
 mod copies;
 mod coverage;
 mod crash;
+mod crash_report;
 #[cfg(target_os = "linux")]
 mod disk;
 mod faults;
@@ -21,7 +22,8 @@ mod random;
 pub(crate) use bad_disk::compile;
 #[cfg(target_os = "linux")]
 pub use bad_disk::{BadDisk, DiskFault};
-pub use crash::{CrashReport, crash};
+pub use crash::crash;
+pub use crash_report::CrashReport;
 #[cfg(target_os = "linux")]
 pub use disk::{DiskReport, disk};
 pub use faults::{FaultReport, faults};

@@ -27,6 +27,7 @@ mod question;
 mod render;
 mod repl;
 mod schedule;
+mod spinner;
 mod startup;
 mod subcommands;
 mod text_editor;

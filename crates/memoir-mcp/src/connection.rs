@@ -21,6 +21,7 @@ use crate::client::Client;
 use crate::{
     config::{HttpTransport, ServerConfig},
     failure::{describe_request, describe_start},
+    question::Questions,
     stderr::LastLines,
 };
 
@@ -29,12 +30,14 @@ use crate::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(18);
 
 /// What servers are started with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ServerOptions {
     /// Environment variables of servers that are started as a command, besides those in their config.
     pub variables: Vec<(OsString, OsString)>,
     /// The project.
     pub workspace: PathBuf,
+    /// Asks the user what servers want to know.
+    pub questions: Questions,
 }
 
 /// How a connection begins.
@@ -81,6 +84,7 @@ pub(crate) struct Connection {
     pub(crate) tools_changed: Arc<Notify>,
     /// Notified when a call found that the server has gone.
     pub(crate) lost: Notify,
+    pub(crate) questions: Questions,
 }
 
 /// Why a connection failed, as a sentence without its subject.
@@ -99,8 +103,12 @@ impl Connection {
         handshake: Handshake,
     ) -> Result<Self, Reason> {
         let tools_changed = Arc::new(Notify::new());
-        let client =
-            Client { workspace: options.workspace.clone(), tools_changed: Arc::clone(&tools_changed) };
+        let client = Client {
+            server: name.to_owned(),
+            workspace: options.workspace.clone(),
+            questions: options.questions.clone(),
+            tools_changed: Arc::clone(&tools_changed),
+        };
         let last_lines = LastLines::default();
         let mut processes = None;
         let connecting = async {
@@ -148,6 +156,7 @@ impl Connection {
             last_lines,
             tools_changed,
             lost: Notify::new(),
+            questions: options.questions.clone(),
         })
     }
 

@@ -6,6 +6,7 @@ mod config;
 mod connection;
 mod content;
 mod failure;
+mod question;
 mod server;
 mod sse;
 mod stderr;
@@ -13,5 +14,6 @@ mod tool;
 
 pub use config::{MissingVariable, ServerConfig};
 pub use connection::ServerOptions;
+pub use question::{FieldKind, QuestionField, Questioner, Questions, ServerQuestion};
 pub use server::{Server, ServerState};
 pub use tool::qualify_name;

@@ -119,11 +119,19 @@ impl Tool for ServerTool {
         let connection = lock(&self.connection).clone();
         let connection = connection.ok_or_else(|| self.fail("it is not connected now"))?;
         let limit = connection.call_timeout;
-        let timed_out = |_| {
-            let seconds = limit.as_secs();
-            ToolError::Failed(format!("the MCP server `{}` did not answer within {seconds} s", self.server))
+        let mut call = std::pin::pin!(connection.call_tool(request));
+        let result = loop {
+            match tokio::time::timeout(limit, &mut call).await {
+                Ok(result) => break result,
+                // The server is waiting for the user.
+                Err(_) if connection.questions.is_asking() => {}
+                Err(_) => {
+                    let (server, seconds) = (&self.server, limit.as_secs());
+                    let reason = format!("the MCP server `{server}` did not answer within {seconds} s");
+                    return Err(ToolError::Failed(reason));
+                }
+            }
         };
-        let result = tokio::time::timeout(limit, connection.call_tool(request)).await.map_err(timed_out)?;
         let result = match result {
             Ok(result) => result,
             Err(error) => return Err(self.explain(&error, &connection).await),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use memoir_agent::{Observer, TurnEvent};
-use memoir_mcp::{Server, ServerConfig, ServerOptions, ServerState, qualify_name};
+use memoir_mcp::{Questions, Server, ServerConfig, ServerOptions, ServerState, qualify_name};
 use memoir_tools::ToolSet;
 
 use crate::{
@@ -29,6 +29,8 @@ const ALL: &str = "all";
 /// The MCP servers of the config.
 pub(crate) struct Servers {
     servers: Vec<Server>,
+    /// Asks the user what servers want to know.
+    pub(crate) questions: Questions,
     /// Names of the servers for which the first turn waits.
     awaited: BTreeSet<String>,
     /// Names of the servers whose absence has been reported.
@@ -40,7 +42,12 @@ impl Servers {
     pub(crate) fn connect(models: &Models, project: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
         let environment = &models.environment;
         let variables = tools::command_variables(models);
-        let options = || ServerOptions { variables: variables.get().to_vec(), workspace: project.to_owned() };
+        let questions = Questions::default();
+        let options = || ServerOptions {
+            variables: variables.get().to_vec(),
+            workspace: project.to_owned(),
+            questions: questions.clone(),
+        };
         // A project must not get at keys.
         let without_keys = |name: &str| {
             let (_, value) = variables.get().iter().find(|(other, _)| other == name)?;
@@ -57,7 +64,7 @@ impl Servers {
             }
         };
         let servers = models.config.mcp.iter().filter(|(name, _)| is_wanted(name)).map(start).collect();
-        Self { servers, awaited: BTreeSet::new(), reported: HashSet::new() }
+        Self { servers, questions, awaited: BTreeSet::new(), reported: HashSet::new() }
     }
 
     /// Makes the first turn wait for these servers, or for all of them.

@@ -5,6 +5,7 @@ mod completion;
 mod echo;
 mod editor;
 mod prompt;
+mod server_questioner;
 mod shell;
 mod view;
 mod welcome;
@@ -39,6 +40,8 @@ use view::TurnView;
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&mut app).await;
     app.session.state.approvals.prompter = Some(Arc::new(approval_prompter::TerminalPrompter));
+    let questioner = server_questioner::TerminalQuestioner { spinner: app.spinner.clone() };
+    app.session.set_questioner(Arc::new(questioner));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.session.store().recent_commands(editor::HISTORY_LINES).await?;
@@ -173,7 +176,7 @@ fn report_cancelled() -> Next {
 /// Runs one turn and shows it as it happens.
 async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     let _echo = EchoMode::off();
-    let mut view = TurnView::new(app.verbosity);
+    let mut view = TurnView::new(app.verbosity, app.spinner.clone());
     let mut observer = |event| view.show(&event);
     let result = app.session.turn(input, &mut observer, cancel).await;
     view.finish();

@@ -19,7 +19,7 @@ def answer(request):
         return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "made", "version": "1"}}
     if method == "tools/list":
         schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer.", "die": "Ends the server.", "grow": "Adds a tool.", "place": "Tells where it runs."}
+        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer.", "die": "Ends the server.", "grow": "Adds a tool.", "place": "Tells where it runs.", "ask": "Asks the user."}
         tools.update({name: "A new tool." for name in extra})
         return {"tools": [{"name": name, "description": what, "inputSchema": schema} for name, what in tools.items()]}
     if method == "tools/call":
@@ -27,6 +27,11 @@ def answer(request):
         if request["params"]["name"] == "die":
             print("the disk of the server is full", file=sys.stderr, flush=True)
             os._exit(3)
+        if request["params"]["name"] == "ask":
+            schema = {"type": "object", "properties": {"sure": {"type": "boolean", "description": "Are you sure"}}, "required": ["sure"]}
+            question = {"message": "Sell the house?", "requestedSchema": schema}
+            print(json.dumps({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": question}), flush=True)
+            return {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
         if request["params"]["name"] == "grow":
             extra.append("grown")
             print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
@@ -304,6 +309,32 @@ fn an_interrupt_does_not_end_servers_and_the_end_of_memoir_does() {
 }
 
 #[test]
+fn a_servers_question_is_asked_in_the_terminal_and_declined_without_one() {
+    let home = home();
+    let script = server_script(&home);
+    home.write_config(&format!(
+        "[approval]\nallow = [\"made__*\"]\n[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\n"
+    ));
+    let results = calls(&home, "ask", &[("made__ask", json!({"word": "x"}))]);
+    assert!(results[0].contains(r#"{"action": "decline"}"#), "{results:?}");
+    let call = Reply::tool_call("c1", "made__ask", &json!({"word": "x"}));
+    let provider = ScriptedProvider::start([call, Reply::text("Sold.")]);
+    let terminal = Terminal::open(&home, Some(&provider), (24, 80), &["--wait-servers", "made"]);
+    terminal.wait_for_prompt();
+    terminal.submit("sell");
+    terminal.wait_for("| Sell the house?");
+    terminal.wait_for("Are you sure (y or n):");
+    terminal.type_keys("perhaps\r");
+    terminal.wait_for("That is not one of the values.");
+    terminal.type_keys("yes\r");
+    terminal.wait_for("Send this to made? y or n:");
+    terminal.type_keys("y\r");
+    terminal.wait_for("Sold.");
+    let sent = provider.requests()[1].body["messages"].to_string();
+    assert!(sent.contains("accept") && sent.contains("sure") && sent.contains("true"), "{sent}");
+}
+
+#[test]
 fn servers_end_when_memoir_is_terminated() {
     let home = home();
     let script = server_script(&home);
@@ -343,7 +374,7 @@ fn servers_are_added_listed_tested_and_removed() {
     ])
     .succeed();
     let output = memoir(&["list"]).succeed();
-    assert!(output.contains("made: 6 tools, revision 2025-11-25 (python3 "), "{output}");
+    assert!(output.contains("made: 7 tools, revision 2025-11-25 (python3 "), "{output}");
     assert!(output.contains("made__shout, made__fail"), "{output}");
     assert!(
         output.contains("far: not connected (http://127.0.0.1:9/mcp)\n    it cannot be reached: ")
@@ -375,7 +406,7 @@ fn servers_are_added_listed_tested_and_removed() {
     terminal.wait_for("Fine.");
     terminal.wait_for_prompt();
     terminal.submit("/mcp");
-    terminal.wait_for("made: 6 tools, revision 2025-11-25");
+    terminal.wait_for("made: 7 tools, revision 2025-11-25");
 }
 
 #[test]
@@ -390,10 +421,10 @@ fn servers_of_a_project_are_used_only_if_the_user_trusts_it() {
         run.env("MEMOIR_TRUST_PROJECT", trust).succeed()
     };
     assert!(list("0").contains("There are no MCP servers."));
-    assert!(list("1").contains("ours: 6 tools"));
+    assert!(list("1").contains("ours: 7 tools"));
     // Trust holds for the file as it is, and its servers get no keys.
     home.memoir(["trust"]).succeed();
-    assert!(list("0").contains("ours: 6 tools"));
+    assert!(list("0").contains("ours: 7 tools"));
     let leak = json!({"mcpServers": {"ours": {"command": "sh", "args": ["-c", "${SECRET_API_KEY}"]}}});
     fs::write(home.workspace().join(".mcp.json"), leak.to_string()).unwrap();
     let changed = home.memoir(["mcp", "list"]).env("MEMOIR_TRUST_PROJECT", "0").output();

@@ -15,6 +15,7 @@ use memoir_agent::{
     Agent, AgentState, ApprovalPrompter, ContextReport, Observer, RuleEffect, TurnError, TurnReport,
 };
 use memoir_core::{ConversationId, ExchangeId, RecalledPassages, TurnInput};
+use memoir_mcp::Questioner;
 use memoir_recall::Recall;
 use memoir_store::{Store, StoreError};
 use memoir_tools::ToolSet;
@@ -242,6 +243,11 @@ impl Session {
             }
         }
         result
+    }
+
+    /// Sets the front end that asks the user what MCP servers want to know. Without one, their questions are declined.
+    pub fn set_questioner(&self, questioner: Arc<dyn Questioner>) {
+        self.servers.questions.set_questioner(questioner);
     }
 
     /// Returns the state of the MCP servers.

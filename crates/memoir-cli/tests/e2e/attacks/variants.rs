@@ -251,10 +251,35 @@ fn a_workspace_inside_memoirs_own_directory_is_writable_and_the_rest_is_not() {
     let work = own.join("projects/site");
     fs::create_dir_all(&work).unwrap();
     fs::write(own.join("config.toml"), "[rag]\ntoken_budget = 1300\n").unwrap();
+    for (target, link) in [(".", "loop"), ("projects/site", "current")] {
+        symlink(target, own.join(link)).unwrap();
+    }
     run_in(&home, &work, &own, "echo fine > page; echo evil >> ../../config.toml; rm -f ../../memoir.db");
     assert_eq!(fs::read_to_string(work.join("page")).unwrap(), "fine\n");
     assert!(!fs::read_to_string(own.join("config.toml")).unwrap().contains("evil"));
     assert!(own.join("memoir.db").exists());
+}
+
+#[test]
+fn a_command_cannot_change_what_a_protected_link_leads_to_in_another_directory() {
+    if !has_namespaces() {
+        return;
+    }
+    let home = home();
+    let shared = home.workspace().join("shared");
+    let project = home.workspace().join("project");
+    for directory in [&shared, &project] {
+        fs::create_dir(directory).unwrap();
+    }
+    fs::write(shared.join("guide.md"), CANARY).unwrap();
+    symlink("../shared/guide.md", project.join("CLAUDE.md")).unwrap();
+    let attack = json!({"command": "echo fine > ../shared/other; echo evil > ../shared/guide.md"});
+    let call = Reply::tool_call("c1", "execute_bash", &attack);
+    let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
+    let arguments = ["-p", "go", "--approval", "full", "--add-dir", shared.to_str().unwrap()];
+    home.memoir(arguments).provider(&provider).current_dir(&project).succeed();
+    assert_eq!(fs::read_to_string(shared.join("other")).unwrap(), "fine\n");
+    assert_eq!(fs::read_to_string(shared.join("guide.md")).unwrap(), CANARY);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use super::{
     shell::{all_words, plain_words},
 };
 
+/// What separates the name of a server from the name of its tool.
+const SERVER_SEPARATOR: &str = "__";
+
 /// Effect of a rule on the calls that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleEffect {
@@ -109,6 +112,8 @@ impl Rule {
             && match (&self.argument, access) {
                 // A command that may run may not use the network.
                 (None, Access::Network(_)) => !runs_commands(tool),
+                // A rule for built-in tools, such as `file_*`, does not hold for a server called `file`.
+                (None, Access::Server(_)) => self.tool == "*" || self.tool.contains(SERVER_SEPARATOR),
                 (None, _) => true,
                 (Some(argument), Access::Run(command)) => matches_command(command, argument),
                 (Some(argument), Access::Read(path) | Access::Write(path)) => {

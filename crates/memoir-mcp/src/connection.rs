@@ -17,8 +17,8 @@ use rmcp::{
 };
 use tokio::{process::Command, sync::Notify};
 
-use crate::client::Client;
 use crate::{
+    client::Client,
     config::{HttpTransport, ServerConfig},
     failure::{describe_request, describe_start},
     question::Questions,

@@ -132,8 +132,8 @@ impl Supervisor {
                     let reason = self.watch(connection).await;
                     *lock(&self.current) = None;
                     // A server that ends soon after its start is not started again and again.
-                    failures =
-                        if connected.elapsed() < STABLE_TIME { failures + HANDSHAKES } else { HANDSHAKES };
+                    let is_stable = connected.elapsed() >= STABLE_TIME;
+                    failures = if is_stable { HANDSHAKES } else { failures.max(HANDSHAKES - 1) + 1 };
                     tracing::warn!(server = self.name, reason, "an MCP server has gone");
                     self.state.send_replace(ServerState::Down { reason });
                 }

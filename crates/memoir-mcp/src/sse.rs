@@ -16,7 +16,7 @@ use crate::{connection::Reason, failure::describe_cause};
 /// Time limit for sending a message.
 const POST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Maximum size of what arrives between two messages.
+/// Maximum size of an event.
 const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// Messages to the server.
@@ -39,7 +39,7 @@ pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, 
     if !response.status().is_success() {
         return Err(format!("it answered with status {}", response.status().as_u16()));
     }
-    let mut events = Box::pin(SseStream::from_bytes_stream(limit_lines(response.bytes_stream())));
+    let mut events = Box::pin(SseStream::from_bytes_stream(limit_events(response.bytes_stream())));
     let endpoint = loop {
         match events.next().await {
             Some(Ok(event)) if event.event.as_deref() == Some("endpoint") => {
@@ -54,15 +54,17 @@ pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, 
     Ok((sender(client, target), messages(events)))
 }
 
-/// Ends a stream whose lines are too long, so that a server cannot fill the memory.
-fn limit_lines<B: AsRef<[u8]> + Send, E: Send>(
+/// Ends a stream whose events are too large, so that a server cannot fill the memory. Only blank lines within one chunk
+/// count as the end of an event, which is enough for a limit that no event comes near.
+fn limit_events<B: AsRef<[u8]> + Send, E: Send>(
     chunks: impl Stream<Item = Result<B, E>> + Send,
 ) -> impl Stream<Item = Result<B, E>> + Send {
     let mut length = 0;
     chunks.take_while(move |chunk| {
         if let Ok(chunk) = chunk {
             let bytes = chunk.as_ref();
-            length = match bytes.iter().rposition(|byte| *byte == b'\n') {
+            let is_blank_line = |lines: &[u8]| lines == b"\n\n" || lines == b"\n\r";
+            length = match bytes.windows(2).rposition(is_blank_line) {
                 Some(end) => bytes.len() - end,
                 None => length + bytes.len(),
             };

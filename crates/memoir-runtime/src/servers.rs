@@ -33,7 +33,7 @@ pub(crate) struct Servers {
     pub(crate) questions: Questions,
     /// Names of the servers for which the first turn waits.
     awaited: BTreeSet<String>,
-    /// Names of the servers whose absence has been reported.
+    /// Names of the servers whose absence has been reported, and the kind of absence.
     reported: HashSet<(String, &'static str)>,
 }
 
@@ -95,9 +95,10 @@ impl Servers {
         self.awaited.extend(self.servers.iter().filter(is_named).map(|server| server.name().to_owned()));
     }
 
-    /// Waits until the first attempt to connect to each server has ended.
-    pub(crate) async fn settle_all(&self) {
-        let settling = futures::future::join_all(self.servers.iter().map(Server::settled));
+    /// Waits until the first attempt to connect to each of these servers has ended.
+    pub(crate) async fn settle(&self, is_wanted: impl Fn(&str) -> bool) {
+        let servers = self.servers.iter().filter(|server| is_wanted(server.name()));
+        let settling = futures::future::join_all(servers.map(Server::settled));
         if tokio::time::timeout(MAX_WAIT, settling).await.is_err() {
             tracing::debug!("a server is not ready in time");
         }
@@ -129,11 +130,7 @@ impl Servers {
     /// Returns `tools` with the tools of all servers that are connected now. Reports servers that are not.
     pub(crate) async fn join(&mut self, tools: &ToolSet, observer: Observer<'_>) -> Arc<ToolSet> {
         let awaited = std::mem::take(&mut self.awaited);
-        let settling =
-            self.servers.iter().filter(|server| awaited.contains(server.name())).map(Server::settled);
-        if tokio::time::timeout(MAX_WAIT, futures::future::join_all(settling)).await.is_err() {
-            tracing::debug!("a turn starts without a server for which it should wait");
-        }
+        self.settle(|name| awaited.contains(name)).await;
         let mut joined = tools.clone();
         for server in &self.servers {
             let name = server.name();

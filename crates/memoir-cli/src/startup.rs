@@ -89,11 +89,14 @@ async fn ask_for_trust(runtime: &Runtime) -> Result<bool, Failure> {
     }
     say!("This project has instructions or settings for Memoir:");
     files.iter().for_each(|file| say!("  {}", reveal_on_one_line(&file.display().to_string())));
-    let effect = match files.iter().any(|file| file.ends_with(".mcp.json")) {
-        true => "They influence what the model does, and .mcp.json starts programs.",
-        false => "They influence what the model does.",
-    };
-    let answer = question::ask(&format!("{effect} Use them? [y/N] ")).await;
+    let servers = runtime.project_servers();
+    if !servers.is_empty() {
+        say!("It starts these MCP servers, which can do whatever you can do:");
+        for (name, address) in servers {
+            say!("  {}", reveal_on_one_line(&format!("{name}: {address}")));
+        }
+    }
+    let answer = question::ask("They influence what the model does. Use them? [y/N] ").await;
     runtime.decide_trust(matches!(answer.as_deref().map(str::trim), Some("y" | "yes"))).await?;
     Ok(true)
 }

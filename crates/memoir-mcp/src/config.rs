@@ -68,6 +68,12 @@ impl ServerConfig {
         })
     }
 
+    /// Returns whether a server can have this name, which begins the names of its tools.
+    pub fn is_name(name: &str) -> bool {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+        !name.is_empty() && name.chars().all(is_plain)
+    }
+
     pub(crate) fn call_timeout(&self) -> Duration {
         self.timeout.map_or(CALL_TIMEOUT, Duration::from_secs)
     }

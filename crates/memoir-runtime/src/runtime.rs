@@ -211,6 +211,12 @@ impl Runtime {
         }
     }
 
+    /// Returns the names of the MCP servers that the project starts if the user trusts it, with their commands or
+    /// addresses.
+    pub fn project_servers(&self) -> Vec<(String, String)> {
+        trust::list_servers(self.project())
+    }
+
     /// Stores whether the user trusts the project. It takes effect when the memory is next opened.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use memoir_core::{Clock as _, SystemClock};
+use memoir_mcp::ServerConfig;
 use memoir_store::{Settings, StoreError};
 
 use crate::{
@@ -61,6 +62,13 @@ pub(crate) async fn trusts_servers(
         return Ok(true);
     }
     Ok(store.setting(&servers_key(project)).await?.as_deref() == Some(text))
+}
+
+/// Returns the names of the servers that a project starts, with their commands or addresses.
+pub(crate) fn list_servers(project: &Path) -> Vec<(String, String)> {
+    let text = read_project_servers(project).unwrap_or_default();
+    let servers = ServerConfig::read_json(&text).unwrap_or_default();
+    servers.into_iter().map(|(name, server)| (name, server.address())).collect()
 }
 
 fn servers_key(project: &Path) -> String {

@@ -17,7 +17,11 @@ impl Questioner for TerminalQuestioner {
     async fn ask(&self, asked: &ServerQuestion) -> Option<Map<String, Value>> {
         self.spinner.stop();
         // The mark shows that the line does not come from Memoir.
-        say!("\nThe MCP server {} asks:\n| {}", asked.server, reveal_on_one_line(&asked.message));
+        say!(
+            "\nThe MCP server {} asks:\n| {}",
+            reveal_on_one_line(&asked.server),
+            reveal_on_one_line(&asked.message)
+        );
         let mut answers = Map::new();
         if asked.fields.is_empty() {
             return is_confirmed("Agree? y or n: ").await.then_some(answers);
@@ -33,7 +37,9 @@ impl Questioner for TerminalQuestioner {
                 }
             }
         }
-        is_confirmed(&format!("Send this to {}? y or n: ", asked.server)).await.then_some(answers)
+        is_confirmed(&format!("Send this to {}? y or n: ", reveal_on_one_line(&asked.server)))
+            .await
+            .then_some(answers)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use memoir_mcp::ServerConfig;
 use serde::{Deserialize, Serialize};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, value};
 
@@ -78,7 +79,7 @@ pub async fn check(name: Option<&str>, runtime: &Runtime) -> Result<ServerList, 
     }
     let is_wanted = |other: &str| name.is_none_or(|name| name == other);
     let servers = Servers::connect(runtime.models(), runtime.project(), is_wanted);
-    servers.settle_all().await;
+    servers.settle(|_| true).await;
     Ok(servers.report())
 }
 
@@ -93,8 +94,7 @@ pub(crate) fn unknown(name: &str) -> Failure {
 ///
 /// Fails if the name is taken or invalid, or the file cannot be changed.
 pub fn add(request: &AddServer, home: &Home) -> Result<ServerChange, Failure> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if request.name.is_empty() || !request.name.chars().all(is_plain) {
+    if !ServerConfig::is_name(&request.name) {
         return Err(Failure::usage(format!("\"{}\" cannot be the name of a server", request.name))
             .hint("Use letters, digits, hyphens and underscores."));
     }

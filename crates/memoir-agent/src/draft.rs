@@ -133,7 +133,7 @@ impl Draft {
         let request =
             MessageBody::Assistant { text: reply.text.clone(), tool_calls: reply.tool_calls.clone() };
         self.add(message(request, Visibility::Hidden, now));
-        for ToolResult { call_id, tool_name, text } in results.iter().cloned() {
+        for ToolResult { call_id, tool_name, text, .. } in results.iter().cloned() {
             let by_others = MessageBody::is_result_by_others(&tool_name);
             let result = MessageBody::Tool { call_id, tool_name, text };
             self.add(DraftMessage { by_others, ..message(result, Visibility::Hidden, now) });

@@ -11,6 +11,7 @@ mod conversation;
 mod draft;
 mod error;
 mod event;
+mod images;
 mod json;
 mod reply;
 mod state;

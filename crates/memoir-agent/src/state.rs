@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use memoir_core::{Message, lock};
+use memoir_core::{ExchangeId, Image, Message, lock};
 use memoir_models::ChatModel;
 use memoir_recall::Recall;
 use memoir_tools::ToolSet;
 
-use crate::{Approvals, ContextSettings, CurrentConversation};
+use crate::{Approvals, ContextSettings, CurrentConversation, images::RecentImages};
 
 /// The state of one session: the model, the tools, the permissions and the conversation.
 ///
@@ -41,6 +41,7 @@ pub struct AgentState {
     pub conversation: CurrentConversation,
     /// For a sub-agent: the messages of its previous runs, which replace the conversation in a request.
     pub(crate) previous_runs: Option<Arc<Vec<Vec<Message>>>>,
+    pub(crate) images: RecentImages,
     shown_notices: Arc<Mutex<HashSet<String>>>,
     /// Context limits by model name, learned when a model rejected a larger request. Sub-agents share them.
     learned_limits: Arc<Mutex<HashMap<String, u64>>>,
@@ -66,9 +67,15 @@ impl AgentState {
             embeds_immediately: true,
             conversation,
             previous_runs: None,
+            images: RecentImages::default(),
             shown_notices: Arc::default(),
             learned_limits: Arc::default(),
         }
+    }
+
+    /// Returns the images that were attached to the prompt of a recent exchange.
+    pub fn images(&self, exchange: ExchangeId) -> &[Image] {
+        self.images.of(exchange)
     }
 
     /// Returns the recall for prompts, or `None` if automatic recall is off.

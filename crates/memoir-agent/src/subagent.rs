@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Agent, AgentState, Observer, ToolOutcome, TurnError, TurnEvent, active_turn::ActiveTurn,
-    approval::Approvals, draft::Draft,
+    approval::Approvals, context::Prompt, draft::Draft,
 };
 
 pub(crate) const SUBAGENT_PROMPT: &str = "\
@@ -101,7 +101,7 @@ impl Subagent {
         let result = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            result = turn.answer(&prompt, &mut run.draft, &mut watch) => result,
+            result = turn.answer(Prompt::new(&prompt, &input), &mut run.draft, &mut watch) => result,
         };
         let (mut exchange, calls) = run.close();
         let outcome = result.map(|()| exchange.status);

@@ -15,11 +15,8 @@ use crate::{
 };
 
 struct CallResult {
-    /// Text for the model.
-    output: String,
+    output: ToolOutput,
     outcome: ToolOutcome,
-    /// Text for the user.
-    notice: Option<String>,
 }
 
 struct Round<'a> {
@@ -28,7 +25,7 @@ struct Round<'a> {
     /// Index and plan of each running call.
     running: Vec<(usize, Plan)>,
     work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
-    results: Vec<Option<String>>,
+    results: Vec<Option<ToolOutput>>,
 }
 
 /// A call that was planned, with the resources that it was planned for. It must run with these, because the paths in
@@ -89,15 +86,15 @@ pub(crate) async fn run(
             }
             Err((output, outcome)) => {
                 observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
-                round.results[index] = Some(output);
+                round.results[index] = Some(output.into());
             }
         }
     }
     while round.finish_next(observer).await {}
-    let result = |(call, text): (&ToolCall, Option<String>)| ToolResult {
-        call_id: call.id.clone(),
-        tool_name: call.name.clone(),
-        text: text.unwrap_or_else(|| "error: the tool did not run".into()),
+    let result = |(call, output): (&ToolCall, Option<ToolOutput>)| {
+        let ToolOutput { text, images, .. } =
+            output.unwrap_or_else(|| "error: the tool did not run".to_owned().into());
+        ToolResult { call_id: call.id.clone(), tool_name: call.name.clone(), text, images }
     };
     calls.iter().zip(round.results).map(result).collect()
 }
@@ -134,9 +131,9 @@ impl Round<'_> {
     }
 
     fn record(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {
-        let CallResult { output, outcome, notice } = result;
+        let CallResult { mut output, outcome } = result;
         self.running.retain(|(other, _)| *other != index);
-        if let Some(notice) = notice {
+        if let Some(notice) = output.notice.take() {
             observer(TurnEvent::Notice(notice));
         }
         observer(TurnEvent::ToolFinished { call: self.calls[index].clone(), outcome });
@@ -191,15 +188,13 @@ async fn run_call(
     context: ToolContext,
     subagent_calls: Arc<Mutex<Vec<CallCost>>>,
 ) -> CallResult {
-    let failed = |output| CallResult { output, outcome: ToolOutcome::Failed, notice: None };
+    let failed = |output: String| CallResult { output: output.into(), outcome: ToolOutcome::Failed };
     // A sub-agent inherits the delegating agent's tools and permissions as they are right now.
     let delegate = Arc::new(Delegate::new(turn, &subagent_calls));
     let context = context.with_subagents(delegate);
     let work = turn.state.tools.run(&call.name, call.arguments.clone(), &context);
     match AssertUnwindSafe(work).catch_unwind().await {
-        Ok(Ok(ToolOutput { text, notice })) => {
-            CallResult { output: text, outcome: ToolOutcome::Succeeded, notice }
-        }
+        Ok(Ok(output)) => CallResult { output, outcome: ToolOutcome::Succeeded },
         Ok(Err(error)) => failed(format!("error: {error}")),
         Err(_) => failed("error: the tool crashed".to_owned()),
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Agent, AgentState, ContextReport, Observer, TurnError, TurnEvent, TurnReport,
     active_turn::ActiveTurn,
-    context::{BuildPurpose, Context, Notices},
+    context::{BuildPurpose, Context, Notices, Prompt},
     draft::Draft,
     reply::{self, ModelReply},
     tool_round::{self, CallContext},
@@ -77,10 +77,10 @@ impl Agent {
         let result = tokio::select! {
             biased;
             () = cancel.cancelled() => Err(TurnError::Cancelled),
-            result = turn.answer(prompt, &mut draft, observer) => result,
+            result = turn.answer(Prompt::new(prompt, &input), &mut draft, observer) => result,
         };
         match result {
-            Ok(()) => self.commit(state, prompt, draft).await,
+            Ok(()) => self.commit(state, &input, draft).await,
             Err(error) => {
                 // A call that was interrupted is billed too.
                 draft.end_call(state.model.as_ref(), self.clock.now());
@@ -102,12 +102,13 @@ impl Agent {
     async fn commit(
         self: &Arc<Self>,
         state: &mut AgentState,
-        prompt: &str,
+        input: &TurnInput,
         mut draft: Draft,
     ) -> Result<TurnReport, TurnError> {
         let (window_room, context) = (draft.window_room, draft.context.take());
         let (draft, stop) = draft.finish();
-        let committed = match self.store.commit_exchange(&state.conversation.target(prompt), &draft).await {
+        let target = state.conversation.target(&input.to_text());
+        let committed = match self.store.commit_exchange(&target, &draft).await {
             Ok(committed) => committed,
             Err(StoreError::Conflict { conversation, .. }) => {
                 // The calls have been billed, and there is no exchange to record them with.
@@ -117,6 +118,7 @@ impl Agent {
             Err(source) => return Err(TurnError::NotStored { answer: draft.assistant_message, source }),
         };
         state.conversation.record_commit(committed);
+        state.images.keep(committed.exchange_id, input.images.clone());
         self.follow_up(state, committed, window_room).await;
         let conversation_cost = self.store.conversation_cost(committed.conversation_id).await;
         Ok(TurnReport {
@@ -176,7 +178,8 @@ impl Agent {
         prompt: &str,
     ) -> Result<ContextReport, TurnError> {
         let turn = ActiveTurn { agent: self, state };
-        let context = turn.build_context(prompt, BuildPurpose::Preview, &mut Notices::default()).await?;
+        let context =
+            turn.build_context(Prompt::text(prompt), BuildPurpose::Preview, &mut Notices::default()).await?;
         Ok(context.report)
     }
 }
@@ -185,7 +188,7 @@ impl ActiveTurn<'_> {
     /// Asks the model, and runs the tools it calls, until it answers or a limit is reached.
     pub(crate) async fn answer(
         self,
-        prompt: &str,
+        prompt: Prompt<'_>,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<(), TurnError> {
@@ -225,7 +228,7 @@ impl ActiveTurn<'_> {
     /// Builds the context of the first request.
     async fn prepare(
         self,
-        prompt: &str,
+        prompt: Prompt<'_>,
         draft: &mut Draft,
         observer: Observer<'_>,
     ) -> Result<Context, TurnError> {
@@ -254,7 +257,7 @@ impl ActiveTurn<'_> {
     /// from the start.
     async fn reply(
         self,
-        prompt: &str,
+        prompt: Prompt<'_>,
         context: &mut Context,
         draft: &mut Draft,
         observer: Observer<'_>,

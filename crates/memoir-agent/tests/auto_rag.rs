@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// Returns the size of a request without its tools.
 fn size(request: &ChatRequest) -> usize {
     let texts = request.messages.iter().map(|message| match message {
-        ChatMessage::User(text) | ChatMessage::Assistant { text, .. } => count_tokens(text),
+        ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. } => count_tokens(text),
         ChatMessage::ToolResults(_) => 0,
     });
     texts.sum::<usize>() + count_tokens(&request.system)

@@ -78,7 +78,9 @@ fn size(request: &ChatRequest) -> u64 {
     let mut text = request.system.clone();
     for message in &request.messages {
         match message {
-            ChatMessage::User(part) | ChatMessage::Assistant { text: part, .. } => text.push_str(part),
+            ChatMessage::User { text: part, .. } | ChatMessage::Assistant { text: part, .. } => {
+                text.push_str(part)
+            }
             ChatMessage::ToolResults(results) => {
                 results.iter().for_each(|result| text.push_str(&result.text))
             }
@@ -177,7 +179,7 @@ async fn check(case: &Case) -> Result<(), TestCaseError> {
     }
     // The system prompt is included, and the prompt too, in full unless it takes more than half of the request.
     prop_assert!(request.system.starts_with("You are Memoir"));
-    let Some(ChatMessage::User(last_message)) = request.messages.last() else {
+    let Some(ChatMessage::User { text: last_message, .. }) = request.messages.last() else {
         panic!("the prompt is the last message")
     };
     let prompt = prompt(case);
@@ -192,7 +194,7 @@ async fn check(case: &Case) -> Result<(), TestCaseError> {
     let questions: Vec<usize> = window
         .iter()
         .filter_map(|message| match message {
-            ChatMessage::User(text) => Some(question_number(text)),
+            ChatMessage::User { text, .. } => Some(question_number(text)),
             _ => None,
         })
         .collect();

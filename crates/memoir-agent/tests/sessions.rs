@@ -192,7 +192,10 @@ async fn the_origin_of_a_message_is_stored_and_not_inferred_from_its_text() {
     let fixture = Fixture::new().await;
     let mut state = fixture.session_after_turn(&BarrierModel::new(1)).await;
     let typed_tag = "look:\n<file path=\"a\">\nx\n</file>";
-    let attachment = TurnInput { parts: vec![InputPart::text("look:"), InputPart::file("a", "x")] };
+    let attachment = TurnInput {
+        parts: vec![InputPart::text("look:"), InputPart::file("a", "x")],
+        ..TurnInput::default()
+    };
     for (input, by_others) in [(TurnInput::from(typed_tag), false), (attachment, true)] {
         let report = fixture.turn(&mut state, input).await.unwrap();
         let messages = fixture.store.exchange_messages(report.exchange_id).await.unwrap();

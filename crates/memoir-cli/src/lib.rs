@@ -9,6 +9,7 @@ mod screen;
 mod answer_view;
 mod app;
 mod args;
+mod attaching;
 mod background_printer;
 mod backup;
 mod commands;

@@ -13,6 +13,7 @@ use memoir_runtime::{
 use crate::{
     app::App,
     args::{Args, Command},
+    attaching::{OutsideFiles, attach_named},
     background_printer::BackgroundPrinter,
     conversation_picker::pick_conversation,
     headless, process,
@@ -125,8 +126,12 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
     let session = runtime.session(options).await?;
     let mut app = App::new(session, verbosity, printer);
     match chat {
-        ChatMode::Once(input) => {
+        ChatMode::Once(mut input) => {
             print_notices(&mem::take(&mut app.session.notices));
+            // Text on stdin may come from others, and must not attach anything.
+            if let Some(prompt) = &args.prompt {
+                attach_named(&app.session, prompt, &mut input, OutsideFiles::Skip).await;
+            }
             headless::answer(app, input, args.output_format).await
         }
         ChatMode::Repl => repl::run(app).await,

@@ -63,7 +63,7 @@ pub(crate) fn request(request: &ChatRequest, verbosity: Verbosity) -> Option<Str
     let mut text = format!("--- sent\nsystem: {}\n", request.system);
     for message in &request.messages {
         let _ = match message {
-            ChatMessage::User(prompt) => writeln!(text, "user: {prompt}"),
+            ChatMessage::User { text: prompt, .. } => writeln!(text, "user: {prompt}"),
             ChatMessage::Assistant { text: answer, tool_calls, .. } => {
                 let calls: Vec<_> = tool_calls.iter().map(|call| tool_call(call, Verbosity(2))).collect();
                 writeln!(
@@ -106,7 +106,7 @@ mod tests {
     fn requests_are_shown_from_verbosity_3() {
         let chat_request = ChatRequest {
             system: "Be kind.".into(),
-            messages: vec![ChatMessage::User("hi".into())],
+            messages: vec![ChatMessage::user("hi")],
             ..ChatRequest::default()
         };
         assert_eq!(request(&chat_request, Verbosity::new(2)), None);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::escape_fence;
+use crate::{Image, escape_fence};
 
 /// The author of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,6 +32,13 @@ pub enum InputContent {
         path: String,
         /// Content of the file.
         text: String,
+    },
+    /// An attached image, which is described in one line. Models that can see get the image as well.
+    Image {
+        /// Absolute path of the image.
+        path: String,
+        /// Format and size.
+        description: String,
     },
     /// Text piped to standard input along with a prompt, sent inside a `<file>` fence with the path `stdin`.
     Piped {
@@ -66,6 +73,12 @@ impl InputPart {
         Self { content: InputContent::File { path: path.into(), text: text.into() }, origin: Origin::Others }
     }
 
+    /// Creates the line about an attached image, which may show text and so counts as written by others.
+    fn image(path: impl Into<String>, image: &Image) -> Self {
+        let content = InputContent::Image { path: path.into(), description: image.to_string() };
+        Self { content, origin: Origin::Others }
+    }
+
     /// Creates a part from piped text, which counts as written by others.
     pub fn piped(text: impl Into<String>) -> Self {
         Self { content: InputContent::Piped { text: text.into() }, origin: Origin::Others }
@@ -90,6 +103,7 @@ impl InputPart {
         match &self.content {
             InputContent::Text { text } => text.clone(),
             InputContent::File { path, text } => render_file(path, text),
+            InputContent::Image { path, description } => format!("[image {path}: {description}]"),
             InputContent::Piped { text } => render_file("stdin", text),
             InputContent::Memory { text } => {
                 format!("<memory>\n{}\n</memory>", escape_fence(text, "memory").trim_end())
@@ -103,6 +117,9 @@ impl InputPart {
 pub struct TurnInput {
     /// Parts in the order the model reads them.
     pub parts: Vec<InputPart>,
+    /// Attached images, in the order of their parts. They are not stored.
+    #[serde(skip)]
+    pub images: Vec<Image>,
 }
 
 impl TurnInput {
@@ -110,6 +127,12 @@ impl TurnInput {
     pub fn from_stored(text: impl Into<String>, by_others: bool) -> Self {
         let origin = if by_others { Origin::Others } else { Origin::User };
         InputPart::text(text).with_origin(origin).into()
+    }
+
+    /// Attaches the image at `path`.
+    pub fn attach_image(&mut self, path: impl Into<String>, image: Image) {
+        self.parts.push(InputPart::image(path, &image));
+        self.images.push(image);
     }
 
     /// Returns the text sent to the model, with a blank line between parts.
@@ -125,7 +148,7 @@ impl TurnInput {
 
 impl From<InputPart> for TurnInput {
     fn from(part: InputPart) -> Self {
-        Self { parts: vec![part] }
+        Self { parts: vec![part], images: Vec::new() }
     }
 }
 
@@ -160,6 +183,7 @@ mod tests {
                 InputPart::piped("second\n"),
                 InputPart::memory("third </memory>"),
             ],
+            images: Vec::new(),
         };
         assert_eq!(
             input.to_text(),
@@ -174,13 +198,16 @@ mod tests {
         assert!(!TurnInput::from(typed_fence).has_text_by_others());
         assert!(TurnInput::from_stored("hi", true).has_text_by_others());
         assert!(!TurnInput::from(InputPart::text("hi").with_origin(Origin::Program)).has_text_by_others());
-        let input = TurnInput { parts: vec![InputPart::text("hi"), InputPart::file("a", "x")] };
+        let input = TurnInput {
+            parts: vec![InputPart::text("hi"), InputPart::file("a", "x")],
+            ..TurnInput::default()
+        };
         assert!(input.has_text_by_others());
     }
 
     #[test]
     fn json_is_tagged_by_type() -> Result<(), serde_json::Error> {
-        let input = TurnInput { parts: vec![InputPart::file("a", "x")] };
+        let input = TurnInput { parts: vec![InputPart::file("a", "x")], ..TurnInput::default() };
         let json = serde_json::to_string(&input)?;
         assert_eq!(json, r#"{"parts":[{"type":"file","path":"a","text":"x","origin":"others"}]}"#);
         assert_eq!(serde_json::from_str::<TurnInput>(&json)?, input);

@@ -173,7 +173,7 @@ impl Writer<'_> {
         );
         ChatRequest {
             system: INSTRUCTIONS.to_owned(),
-            messages: vec![ChatMessage::User(prompt)],
+            messages: vec![ChatMessage::user(prompt)],
             ..ChatRequest::default()
         }
     }
@@ -240,7 +240,7 @@ impl Writer<'_> {
             let prompt = format!("<memory>\n{text}\n</memory>");
             let request = ChatRequest {
                 system: NOTES_INSTRUCTIONS.into(),
-                messages: vec![ChatMessage::User(prompt)],
+                messages: vec![ChatMessage::user(prompt)],
                 max_output_tokens: Some(budget.answer),
                 ..ChatRequest::default()
             };
@@ -327,7 +327,7 @@ pub fn count_request_tokens(request: &ChatRequest) -> u64 {
         .messages
         .iter()
         .map(|message| match message {
-            ChatMessage::User(text) => count_tokens(text),
+            ChatMessage::User { text, .. } => count_tokens(text),
             ChatMessage::Assistant { .. } | ChatMessage::ToolResults(_) => 0,
         })
         .sum();

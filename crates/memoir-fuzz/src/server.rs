@@ -62,7 +62,7 @@ fn client(model: &str, url: String) -> Box<dyn ChatModel> {
 async fn call(model: &dyn ChatModel) -> (String, Vec<ToolCall>) {
     let request = ChatRequest {
         system: "Be brief.".into(),
-        messages: vec![ChatMessage::User("Hi".into())],
+        messages: vec![ChatMessage::user("Hi")],
         stable_messages: 0,
         tools: Vec::new(),
         memory: Recollection::default(),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     connection::Connection,
-    content,
+    content::Content,
     failure::{describe_request, is_gone},
     server::CurrentConnection,
 };
@@ -136,10 +136,10 @@ impl Tool for ServerTool {
             Ok(result) => result,
             Err(error) => return Err(self.explain(&error, &connection).await),
         };
-        let output = content::to_text(&result);
+        let content = Content::from(&result);
         match result.is_error {
-            Some(true) => Err(self.fail(&output)),
-            _ => Ok(quote(&output).into()),
+            Some(true) => Err(self.fail(&content.text())),
+            _ => Ok(ToolOutput { text: quote(&content.text()), images: content.images, notice: None }),
         }
     }
 }

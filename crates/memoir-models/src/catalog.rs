@@ -28,6 +28,8 @@ pub struct ModelInfo {
     pub output: Option<u64>,
     /// Whether the model can call tools.
     pub tools: Option<bool>,
+    /// Whether the model can see images.
+    pub images: Option<bool>,
     /// The API through which the model is called, if it is not the provider's usual one.
     pub api: Option<ModelApi>,
     /// Price per token, if it is known.
@@ -47,7 +49,7 @@ pub enum ModelApi {
 impl ModelInfo {
     /// Returns the limits of the model.
     pub fn limits(&self) -> ModelLimits {
-        ModelLimits { context: self.context, output: self.output, tools: self.tools }
+        ModelLimits { context: self.context, output: self.output, tools: self.tools, images: self.images }
     }
 
     /// Returns the cost of a call: zero for a local model, `None` if the price is unknown.
@@ -220,6 +222,7 @@ impl Catalog {
             entry.context = new.context.or(entry.context);
             entry.output = new.output.or(entry.output);
             entry.tools = new.tools.or(entry.tools);
+            entry.images = new.images.or(entry.images);
             entry.api = new.api.or(entry.api);
             // A new price also replaces the old long-request price, which would not fit it.
             (entry.price, entry.long_price) = match new.price {

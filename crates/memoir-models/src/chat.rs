@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::{StreamExt as _, stream::BoxStream};
-use memoir_core::{CallCost, Provenance, Purpose, Recollection, Timestamp, ToolCall, ToolSpec, Usage, Usd};
+use memoir_core::{
+    CallCost, Image, Provenance, Purpose, Recollection, Timestamp, ToolCall, ToolSpec, Usage, Usd,
+};
 use serde_json::Value;
 
 use crate::ModelError;
@@ -37,13 +39,20 @@ pub struct ModelLimits {
     pub output: Option<u64>,
     /// Whether the model can call tools.
     pub tools: Option<bool>,
+    /// Whether the model can see images.
+    pub images: Option<bool>,
 }
 
 /// One message of a request.
 #[derive(Debug, Clone)]
 pub enum ChatMessage {
     /// A message from the user.
-    User(String),
+    User {
+        /// The text of the message, which describes the images.
+        text: String,
+        /// The images, for models that can see them.
+        images: Vec<Image>,
+    },
     /// An earlier reply of the model.
     Assistant {
         /// The text of the reply.
@@ -55,6 +64,30 @@ pub enum ChatMessage {
     },
     /// The results of all tool calls in one reply.
     ToolResults(Vec<ToolResult>),
+}
+
+impl ChatRequest {
+    /// Removes all images and returns them. The texts still describe them.
+    pub fn take_images(&mut self) -> Vec<Image> {
+        let mut taken = Vec::new();
+        for message in &mut self.messages {
+            match message {
+                ChatMessage::User { images, .. } => taken.append(images),
+                ChatMessage::Assistant { .. } => {}
+                ChatMessage::ToolResults(results) => {
+                    results.iter_mut().for_each(|result| taken.append(&mut result.images));
+                }
+            }
+        }
+        taken
+    }
+}
+
+impl ChatMessage {
+    /// Creates a message from the user without images.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
 }
 
 /// A reply in its provider's own format, to be sent back unchanged: thinking blocks and tool calls with their
@@ -89,8 +122,10 @@ pub struct ToolResult {
     pub call_id: String,
     /// Name of the tool.
     pub tool_name: String,
-    /// The tool's output, or the reason it failed.
+    /// The tool's output, or the reason it failed. It describes the images.
     pub text: String,
+    /// The images, for models that can see them.
+    pub images: Vec<Image>,
 }
 
 /// An event in a model's answer.

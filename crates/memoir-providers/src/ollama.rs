@@ -10,7 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{Usage, Usd, count_tokens};
+use memoir_core::{Image, Usage, Usd, count_tokens};
 use memoir_models::{ChatModel, ChatRequest, ChatStream, ModelError, ModelInfo, ModelLimits, ModelName};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -52,6 +52,7 @@ pub struct OllamaModel {
 struct Capabilities {
     context: Option<u64>,
     tools: Option<bool>,
+    images: Option<bool>,
     thinking: Option<bool>,
 }
 
@@ -95,6 +96,7 @@ impl OllamaModel {
         Ok(Capabilities {
             context: info.and_then(|info| info.context).or(reported.context),
             tools: info.and_then(|info| info.tools).or(reported.tools),
+            images: info.and_then(|info| info.images).or(reported.images),
             thinking: reported.thinking,
         })
     }
@@ -144,7 +146,9 @@ impl ChatModel for OllamaModel {
     async fn limits(&self) -> ModelLimits {
         let catalog_limits = self.info.as_ref().map(ModelInfo::limits).unwrap_or_default();
         match self.capabilities().await {
-            Ok(Capabilities { context, tools, .. }) => ModelLimits { context, tools, ..catalog_limits },
+            Ok(Capabilities { context, tools, images, .. }) => {
+                ModelLimits { context, tools, images, ..catalog_limits }
+            }
             Err(error) => {
                 // Limits are optional, and the next call will fail with the same error.
                 tracing::debug!(model = self.name, error = error.kind(), "could not read a model's limits");
@@ -181,14 +185,16 @@ impl Server {
             fields.filter(|(key, _)| key.ends_with(".context_length")).find_map(|(_, value)| value.as_u64());
         let capabilities = description["capabilities"].as_array();
         let has = |name: &str| capabilities.map(|all| all.iter().any(|capability| capability == name));
-        Ok(Capabilities { context, tools: has("tools"), thinking: has("thinking") })
+        Ok(Capabilities { context, tools: has("tools"), images: has("vision"), thinking: has("thinking") })
     }
 }
 
 /// Estimates the tokens in a request, with a margin because the model's tokenizer differs from ours.
 fn estimate_tokens(request: &ChatRequest) -> u64 {
     let options = RequestOptions { model: "", reasoning: None, max_output_tokens: None };
-    let body = Ollama { context_size: 0, can_think: false }.call(request, &options).body;
-    let tokens = count_tokens(&body.to_string()) as u64;
+    let mut text = request.clone();
+    let images = text.take_images();
+    let body = Ollama { context_size: 0, can_think: false }.call(&text, &options).body;
+    let tokens = count_tokens(&body.to_string()) as u64 + images.iter().map(Image::tokens).sum::<u64>();
     tokens + tokens / 8
 }

@@ -11,7 +11,7 @@ use crate::{
     CallOptions, Endpoint,
     connection::Connection,
     dialect::{self, Dialect, RequestOptions},
-    discovery::find_context_size,
+    discovery::find_limits,
     reply::read_reply,
 };
 
@@ -24,8 +24,8 @@ pub struct RemoteModel {
     dialect: Box<dyn Dialect>,
     connection: Connection,
     provider: Provider,
-    /// The context size that the server has reported.
-    context: OnceCell<u64>,
+    /// The limits that the server has reported.
+    limits: OnceCell<ModelLimits>,
     options: CallOptions,
     /// Whether the model runs on this machine, where calls are free.
     is_local: bool,
@@ -54,7 +54,7 @@ impl RemoteModel {
             info,
             connection: Connection::new(endpoint)?,
             provider: name.provider,
-            context: OnceCell::new(),
+            limits: OnceCell::new(),
             options,
             // Other providers run in the cloud, so a loopback address is only a gateway to them. A server that requires
             // a key may be one too.
@@ -101,8 +101,9 @@ impl ChatModel for RemoteModel {
             return limits;
         }
         // A server that is still loading is asked again.
-        let query = || async { find_context_size(&self.connection, &self.model).await.ok_or(()) };
-        ModelLimits { context: self.context.get_or_try_init(query).await.ok().copied(), ..limits }
+        let query = || async { find_limits(&self.connection, &self.model).await.ok_or(()) };
+        let reported = self.limits.get_or_try_init(query).await.copied().unwrap_or_default();
+        ModelLimits { context: reported.context, images: limits.images.or(reported.images), ..limits }
     }
 
     fn is_free(&self) -> bool {

@@ -1,15 +1,16 @@
 //! Attaches files that a prompt names with `@`.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
-use memoir_core::{InputPart, TurnInput};
+use memoir_core::{Image, ImageError, InputPart, MAX_IMAGE_BYTES, TurnInput};
 
 use crate::files::expand_home;
 
-/// Maximum size of an attached file in bytes. The model can read a larger one in parts with tools.
+/// Maximum size of an attached text in bytes. The model can read a larger one in parts with tools.
 const MAX_BYTES: u64 = 200_000;
 
 /// A file named in a prompt.
@@ -17,10 +18,21 @@ const MAX_BYTES: u64 = 200_000;
 pub struct Attachment {
     /// The path as the user typed it.
     pub name: String,
+    /// The absolute path.
+    pub path: PathBuf,
     /// Contents of the file, or the reason why it cannot be attached.
-    pub text: Result<String, AttachmentError>,
+    pub content: Result<AttachedContent, AttachmentError>,
     /// Whether the file is inside the project.
     pub is_inside: bool,
+}
+
+/// The contents of an attached file.
+#[derive(Debug)]
+pub enum AttachedContent {
+    /// A text file.
+    Text(String),
+    /// An image.
+    Image(Image),
 }
 
 /// Why a file cannot be attached.
@@ -32,9 +44,12 @@ pub enum AttachmentError {
         /// Maximum size in bytes.
         limit: u64,
     },
-    /// The file is not UTF-8 text.
-    #[error("it is not text (UTF-8)")]
-    NotText,
+    /// The file is neither UTF-8 text nor an image.
+    #[error("it is neither text (UTF-8) nor a PNG, JPEG, GIF or WebP image")]
+    UnknownFormat,
+    /// The image is too large.
+    #[error(transparent)]
+    Image(ImageError),
     /// The file cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
@@ -63,20 +78,20 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
         let Some(path) = locate(name, context) else { continue };
         if attachments.iter().all(|other| other.name != name) {
             let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(context.project));
-            attachments.push(Attachment { name: name.to_owned(), text: read(&path), is_inside });
+            let content = read(&path);
+            attachments.push(Attachment { name: name.to_owned(), path, content, is_inside });
         }
     }
     attachments
 }
 
-/// Returns the prompt followed by the attachments that could be read.
-pub fn attach(prompt: &str, attachments: &[Attachment]) -> TurnInput {
-    let mut input = TurnInput::from(prompt);
-    for Attachment { name, text, .. } in attachments {
-        let Ok(text) = text else { continue };
-        input.parts.push(InputPart::file(name, text));
+/// Adds a file to the input of a turn, if it could be read.
+pub fn attach(input: &mut TurnInput, file: Attachment) {
+    match file.content {
+        Ok(AttachedContent::Text(text)) => input.parts.push(InputPart::file(file.name, text)),
+        Ok(AttachedContent::Image(image)) => input.attach_image(file.path.to_string_lossy(), image),
+        Err(_) => {}
     }
-    input
 }
 
 fn locate(name: &str, context: AttachmentContext<'_>) -> Option<PathBuf> {
@@ -84,11 +99,21 @@ fn locate(name: &str, context: AttachmentContext<'_>) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-fn read(path: &Path) -> Result<String, AttachmentError> {
-    if fs::metadata(path)?.len() > MAX_BYTES {
-        return Err(AttachmentError::TooLarge { limit: MAX_BYTES });
+fn read(path: &Path) -> Result<AttachedContent, AttachmentError> {
+    let size = fs::metadata(path)?.len();
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MAX_IMAGE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    match Image::new(bytes) {
+        Ok(image) => Ok(AttachedContent::Image(image)),
+        Err(error @ ImageError::TooLarge) => Err(AttachmentError::Image(error)),
+        Err(ImageError::UnknownFormat) if size > MAX_BYTES => {
+            Err(AttachmentError::TooLarge { limit: MAX_BYTES })
+        }
+        Err(ImageError::UnknownFormat) => {
+            let text = String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::UnknownFormat)?;
+            Ok(AttachedContent::Text(text))
+        }
     }
-    String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::NotText)
 }
 
 #[cfg(test)]
@@ -110,13 +135,15 @@ mod tests {
         let find = |prompt: &str| find_attachments(prompt, context);
         assert!(find("mail me@home or @missing").is_empty());
         let prompt = "What is in @a.txt, and @a.txt?";
+        let mut input = TurnInput::from(prompt);
+        find(prompt).into_iter().for_each(|file| attach(&mut input, file));
         assert_eq!(
-            attach(prompt, &find(prompt)).to_text(),
+            input.to_text(),
             "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
         );
         let others = find("see @b.bin and @c.txt and @../secret.txt");
-        assert!(matches!(others[0].text, Err(AttachmentError::NotText)));
-        assert!(matches!(others[1].text, Err(AttachmentError::TooLarge { .. })));
+        assert!(matches!(others[0].content, Err(AttachmentError::UnknownFormat)));
+        assert!(matches!(others[1].content, Err(AttachmentError::TooLarge { .. })));
         assert!(!others[2].is_inside && others[0].is_inside);
     }
 }

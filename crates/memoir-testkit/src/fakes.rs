@@ -134,7 +134,7 @@ impl FakeModel {
 /// Returns the first message of a request, or `None` if it is not a user message.
 pub fn read_prompt(request: &ChatRequest) -> Option<&str> {
     match request.messages.first() {
-        Some(ChatMessage::User(prompt)) => Some(prompt),
+        Some(ChatMessage::User { text: prompt, .. }) => Some(prompt),
         _ => None,
     }
 }

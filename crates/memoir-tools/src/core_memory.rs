@@ -96,6 +96,7 @@ impl Tool for CoreMemoryTool {
         let change = edit_core_memory(tools.store.as_ref(), target, edit.as_ref()).await?;
         Ok(ToolOutput {
             text: format_entry(&CoreEntry { text: change.text.clone(), ..change.previous.clone() }),
+            images: Vec::new(),
             notice: (change.text != change.previous.text).then(|| describe_change(&change)),
         })
     }

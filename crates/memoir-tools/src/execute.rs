@@ -103,5 +103,5 @@ fn describe_output(output: &CommandOutput, seconds: u64, context: &ToolContext) 
         "Commands are not confined here: this kernel has no Landlock. They can write wherever you can."
             .to_owned()
     });
-    ToolOutput { text, notice }
+    ToolOutput { text, images: Vec::new(), notice }
 }

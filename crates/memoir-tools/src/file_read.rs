@@ -1,7 +1,7 @@
-//! `file_read`: reads a text file, completely or in part.
+//! `file_read`: reads a text file, completely or in part, or an image.
 
 use async_trait::async_trait;
-use memoir_core::ToolSpec;
+use memoir_core::{Image, ImageError, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ impl Tool for FileRead {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(
             "file_read",
-            "Read a text file, completely or a range of lines. Reading outside the workspace requires the user's approval.",
+            "Read a text file, completely or a range of lines, or look at an image. Reading outside the workspace requires the user's approval.",
             object(
                 json!({
                     "path": {"type": "string", "description": "Path of the file, relative to the workspace."},
@@ -61,9 +61,24 @@ impl Tool for FileRead {
         let bytes = location
             .read(MAX_FILE_BYTES)
             .map_err(|error| ToolError::Failed(format!("cannot read {path}: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|_| ToolError::Failed(format!("{path} is not text")))?;
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => return read_image(&path, error.into_bytes()),
+        };
         Ok(truncate_output(&select_lines(&text, first_line.unwrap_or(1), last_line), MAX_TOOL_OUTPUT_BYTES)
             .into())
+    }
+}
+
+fn read_image(path: &str, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
+    match Image::new(bytes) {
+        Ok(image) => {
+            Ok(ToolOutput { text: format!("[image {path}: {image}]"), images: vec![image], notice: None })
+        }
+        Err(ImageError::UnknownFormat) => {
+            Err(ToolError::Failed(format!("{path} is neither text nor a PNG, JPEG, GIF or WebP image")))
+        }
+        Err(error @ ImageError::TooLarge) => Err(ToolError::Failed(format!("cannot read {path}: {error}"))),
     }
 }
 
@@ -147,7 +162,7 @@ mod tests {
         for (arguments, expected) in [
             (json!({"path": "none.txt"}), "cannot read none.txt"),
             (json!({"path": "."}), "cannot read .: it is not a regular file"),
-            (json!({"path": "binary"}), "binary is not text"),
+            (json!({"path": "binary"}), "binary is neither text nor a PNG"),
             (json!({"file": "poem.txt"}), "invalid arguments"),
         ] {
             let error = read(&directory, arguments).await.unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! The trait that all tools implement.
 
 use async_trait::async_trait;
-use memoir_core::ToolSpec;
+use memoir_core::{Image, ToolSpec};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -39,15 +39,17 @@ pub trait Tool: Send + Sync {
 /// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOutput {
-    /// Text sent to the model.
+    /// Text sent to the model. It describes the images.
     pub text: String,
+    /// Images, for models that can see them.
+    pub images: Vec<Image>,
     /// A change that the user is told about.
     pub notice: Option<String>,
 }
 
 impl From<String> for ToolOutput {
     fn from(text: String) -> Self {
-        Self { text, notice: None }
+        Self { text, images: Vec::new(), notice: None }
     }
 }
 

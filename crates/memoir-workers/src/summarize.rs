@@ -146,7 +146,7 @@ async fn call(
 ) -> Result<String, WorkError> {
     let request = ChatRequest {
         system: task.instructions.to_owned(),
-        messages: vec![ChatMessage::User(prompt)],
+        messages: vec![ChatMessage::user(prompt)],
         ..ChatRequest::default()
     };
     // An interrupted call costs money too. In that case the guard records the tokens when it is dropped.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memoir_core::{Passage, RecalledPassages, Recollection};
+use memoir_core::{Image, Passage, RecalledPassages, Recollection};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits};
 
 use super::{
@@ -76,7 +76,7 @@ impl ActiveTurn<'_> {
         let (before_window, before_prompt) = earlier.split();
         let sections = [before_prompt, &quotations.memory_text, &quotations.hints];
         let document = document::write(&sections, &base.prompt.text);
-        let messages = write_messages(window, document);
+        let messages = write_messages(window, document, std::mem::take(&mut base.images));
         let has_untrusted_text = base.has_untrusted_text
             || summary.tokens > 0
             || window.iter().any(|exchange| exchange.has_untrusted_text);
@@ -111,6 +111,7 @@ impl ActiveTurn<'_> {
             earlier_tokens,
             window_room,
             model_context: limits.context,
+            takes_images: limits.images != Some(false),
             advice: base.budget.advice(),
             report,
         };
@@ -164,11 +165,11 @@ fn release_unused(base: &mut BaseLayers, quotations: &Quotations) {
 }
 
 /// Returns the messages of the window, followed by the document that contains the prompt.
-fn write_messages(window: &[PastExchange], document: String) -> RequestMessages {
+fn write_messages(window: &[PastExchange], document: String, images: Vec<Image>) -> RequestMessages {
     let mut messages: Vec<ChatMessage> =
         window.iter().flat_map(|exchange| exchange.messages.clone()).collect();
     let stable = messages.len();
-    let prompt = ChatMessage::User(document);
+    let prompt = ChatMessage::User { text: document, images };
     let prompt_tokens = request::size(&prompt);
     messages.push(prompt);
     let window = window.iter().map(|exchange| (exchange.messages.len(), exchange.tokens)).collect();

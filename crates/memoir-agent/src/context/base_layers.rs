@@ -1,6 +1,6 @@
 //! Gathers the layers that do not depend on a memory search: system prompt, core memory, tools, prompt and window.
 
-use memoir_core::{CoreEntry, Recollection, ToolSpec};
+use memoir_core::{CoreEntry, Image, Recollection, ToolSpec};
 
 use super::{
     budget::Budget,
@@ -22,8 +22,9 @@ pub(super) struct BaseLayers {
     pub(super) core: Fragment,
     pub(super) tools: Vec<ToolSpec>,
     pub(super) tool_tokens: u64,
-    /// The prompt, truncated if it is too long.
+    /// The prompt, truncated if it is too long. Its size includes the images.
     pub(super) prompt: Fragment,
+    pub(super) images: Vec<Image>,
     /// Tokens reserved for recalled passages and spelling hints.
     pub(super) quote_budget: u64,
     pub(super) digest_budget: u64,
@@ -54,7 +55,10 @@ impl ActiveTurn<'_> {
         // Grant tokens in priority order. The window gets the rest.
         let system = self.write_system_prompt();
         budget.grant(tokens(&system));
-        let prompt = truncate_prompt(input.prompt, &mut budget, notices);
+        let images = input.prompt.images;
+        let image_tokens = budget.grant(images.iter().map(Image::tokens).sum());
+        let mut prompt = truncate_prompt(input.prompt.text, &mut budget, notices);
+        prompt.tokens += image_tokens;
         let agents = self.write_agents_section(&files, &mut budget, notices);
         let core = write_core_section(&core, &mut budget, notices);
         let (tools, tool_tokens) = self.offered_tools(&input.limits, &mut budget, notices);
@@ -67,7 +71,13 @@ impl ActiveTurn<'_> {
         let digest_budget =
             if self.state.previous_runs.is_some() { 0 } else { digest_budget.min(budget.remaining()) };
         let window_budget = budget.remaining().saturating_sub(digest_budget);
-        let history = self.restore_exchanges(history, max_message_tokens, window_budget).await?;
+        let mut history = self.restore_exchanges(history, max_message_tokens, window_budget).await?;
+        if input.limits.images != Some(false) {
+            history
+                .exchanges
+                .iter_mut()
+                .for_each(|exchange| exchange.add_images(self.state.images(exchange.id)));
+        }
         let mut base = BaseLayers {
             has_untrusted_text: !agents.is_empty()
                 || (!tools.is_empty() && self.state.tools.has_untrusted_descriptions()),
@@ -76,6 +86,7 @@ impl ActiveTurn<'_> {
             tools,
             tool_tokens,
             prompt,
+            images: images.to_vec(),
             quote_budget,
             digest_budget,
             earlier: Recollection::default(),

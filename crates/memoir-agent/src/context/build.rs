@@ -15,6 +15,7 @@ use super::{
     build_input::{BuildInput, BuildPurpose, MAX_SPELLING_TOKENS},
     fragment::{ContextReport, Layer, tokens},
     notices::{Notices, SkipReason, SkippedPart, finish_by},
+    prompt::Prompt,
     request::{self, Context},
     spelling::{self, Hint},
 };
@@ -40,12 +41,13 @@ impl ActiveTurn<'_> {
     /// conversation.
     pub(crate) async fn build_context(
         self,
-        prompt: &str,
+        prompt: Prompt<'_>,
         purpose: BuildPurpose,
         notices: &mut Notices,
     ) -> Result<Context, TurnError> {
         if self.state.model.provenance() == Provenance::Derived {
-            return Ok(self.build_from_memory(prompt, Instant::now() + ANSWER_DEADLINE, notices).await);
+            self.report_unseen(prompt, notices);
+            return Ok(self.build_from_memory(prompt.text, Instant::now() + ANSWER_DEADLINE, notices).await);
         }
         let limits = self.read_limits(notices).await;
         let input = self.plan_build(prompt, limits, notices);
@@ -85,7 +87,12 @@ impl ActiveTurn<'_> {
     }
 
     /// Starts the deadline and divides the budget.
-    fn plan_build<'a>(self, prompt: &'a str, limits: ModelLimits, notices: &mut Notices) -> BuildInput<'a> {
+    fn plan_build<'a>(
+        self,
+        mut prompt: Prompt<'a>,
+        limits: ModelLimits,
+        notices: &mut Notices,
+    ) -> BuildInput<'a> {
         let deadline = self.deadline();
         let budget = Budget::new(&self.state.context, &limits);
         if budget.limited_by == LimitedBy::Assumption {
@@ -95,6 +102,10 @@ impl ActiveTurn<'_> {
                 budget.limit
             ));
         }
+        if limits.images == Some(false) {
+            self.report_unseen(prompt, notices);
+            prompt.images = &[];
+        }
         // A small window must not make the model forget.
         let room = budget.fraction(8).max(MIN_MEMORY.min(budget.fraction(2)));
         let memory_budget = self
@@ -102,6 +113,16 @@ impl ActiveTurn<'_> {
             .automatic_recall()
             .map_or(0, |recall| (recall.settings.token_budget + MEMORY_OVERHEAD).min(room));
         BuildInput { prompt, limits, budget, memory_budget, deadline }
+    }
+
+    /// Reports that the model does not get the images of the prompt.
+    fn report_unseen(self, prompt: Prompt<'_>, notices: &mut Notices) {
+        if !prompt.images.is_empty() {
+            let model = self.state.model.name();
+            notices.important.push(format!(
+                "{model} cannot see images, so it only got their names and sizes. Use `/model` to choose another model."
+            ));
+        }
     }
 
     /// Builds the context for the model that answers from memory alone. It contains passages from all conversations,
@@ -114,7 +135,7 @@ impl ActiveTurn<'_> {
             recall.answer(prompt, AnswerContext { core_memory: &core_memory, previous }).await
         };
         let memory = notices.take_recollection(finish_by(deadline, MEMORY_SEARCH, recall).await);
-        let message = ChatMessage::User(prompt.to_owned());
+        let message = ChatMessage::user(prompt);
         let size = request::size(&message);
         Context {
             recalled: RecalledPassages {
@@ -130,6 +151,7 @@ impl ActiveTurn<'_> {
             earlier_tokens: 0,
             window_room: u64::MAX,
             model_context: None,
+            takes_images: false,
             advice: "",
             report: ContextReport {
                 max_tokens: 0,
@@ -148,8 +170,10 @@ impl ActiveTurn<'_> {
         let filter = Filter { excluded_conversation: self.state.conversation.id(), ..Filter::default() };
         let search = async {
             let previous = self.read_previous().await;
-            let question =
-                resolve_follow_up(input.prompt, previous.as_ref().map(|(question, _)| question.as_str()));
+            let question = resolve_follow_up(
+                input.prompt.text,
+                previous.as_ref().map(|(question, _)| question.as_str()),
+            );
             recall.ask(&question, QueryKind::Prompt, filter).await
         };
         finish_by(input.deadline, MEMORY_SEARCH, search).await
@@ -176,7 +200,7 @@ impl ActiveTurn<'_> {
         if !self.state.context.spelling {
             return Ok(Vec::new());
         }
-        let search = spelling::find_hints(input.prompt, self.agent.store.as_ref());
+        let search = spelling::find_hints(input.prompt.text, self.agent.store.as_ref());
         let hints = finish_by(input.deadline, PART, search).await?;
         hints.map_err(|error| SkippedPart { part: PART, reason: SkipReason::Failed(error) })
     }

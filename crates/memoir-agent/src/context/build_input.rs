@@ -3,7 +3,7 @@
 use memoir_models::ModelLimits;
 use tokio::time::Instant;
 
-use super::{budget::Budget, window};
+use super::{budget::Budget, prompt::Prompt, window};
 
 /// Tokens of the prompt besides its text: for the message, and for a heading after quotations.
 pub(super) const PROMPT_OVERHEAD: u64 = window::TOKENS_PER_MESSAGE + 16;
@@ -20,7 +20,7 @@ pub(crate) enum BuildPurpose {
 
 #[derive(Clone)]
 pub(super) struct BuildInput<'a> {
-    pub(super) prompt: &'a str,
+    pub(super) prompt: Prompt<'a>,
     pub(super) limits: ModelLimits,
     pub(super) budget: Budget,
     /// Tokens reserved for recalled passages.

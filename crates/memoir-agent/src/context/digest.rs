@@ -124,7 +124,7 @@ fn quote_exchange(exchange: &PastExchange) -> Option<String> {
 
 fn user_messages(exchange: &PastExchange) -> impl Iterator<Item = &str> {
     exchange.messages.iter().filter_map(|message| match message {
-        ChatMessage::User(text) => Some(text.as_str()),
+        ChatMessage::User { text, .. } => Some(text.as_str()),
         _ => None,
     })
 }
@@ -250,7 +250,7 @@ mod tests {
 
     fn exchange(id: i64, prompt: &str, answer: &str) -> PastExchange {
         let messages = vec![
-            ChatMessage::User(prompt.into()),
+            ChatMessage::user(prompt),
             ChatMessage::Assistant { text: answer.into(), tool_calls: Vec::new(), replay: None },
         ];
         PastExchange {

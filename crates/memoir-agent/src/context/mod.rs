@@ -20,6 +20,7 @@ mod fragment;
 mod history;
 mod notices;
 mod prepare;
+mod prompt;
 mod request;
 mod settings;
 mod spelling;
@@ -33,4 +34,5 @@ pub use settings::{ContextSettings, Placement};
 
 pub(crate) use build_input::BuildPurpose;
 pub(crate) use notices::Notices;
+pub(crate) use prompt::Prompt;
 pub(crate) use request::Context;

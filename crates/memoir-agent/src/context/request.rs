@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use memoir_core::RecalledPassages;
+use memoir_core::{Image, RecalledPassages};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits, ToolResult};
 
 use super::{
@@ -35,6 +35,8 @@ pub(crate) struct Context {
     pub(crate) window_room: u64,
     /// Context limit of the model, for the request and the answer together.
     pub(crate) model_context: Option<u64>,
+    /// Whether the model may be able to see images.
+    pub(crate) takes_images: bool,
     pub(crate) advice: &'static str,
     pub(crate) report: ContextReport,
 }
@@ -53,6 +55,9 @@ impl Context {
         let max_result_tokens = self.room / 4 / (results.len() as u64).max(1);
         let mut notices = Vec::new();
         for result in &mut results {
+            if !self.takes_images {
+                result.images.clear();
+            }
             let text = truncate::keep_start(&result.text, max_result_tokens);
             if text != result.text {
                 notices.push(format!(
@@ -92,7 +97,13 @@ impl Context {
             if let Some(ChatMessage::ToolResults(results)) = self.request.messages.get_mut(first + index) {
                 let is_last = result_indexes.last() == Some(index);
                 let count = (results.len() as u64).max(1);
-                let limit = self.tail_tokens[*index].saturating_sub(over) / count;
+                let allowed = self.tail_tokens[*index].saturating_sub(over);
+                results.iter_mut().for_each(|result| result.images.clear());
+                self.tail_tokens[*index] = results_size(results);
+                if is_last && self.tail_tokens[*index] <= allowed {
+                    break;
+                }
+                let limit = allowed / count;
                 for result in results.iter_mut() {
                     result.text = if is_last {
                         truncate::keep_start(&result.text, limit.saturating_sub(TOKENS_PER_MESSAGE + 2))
@@ -150,7 +161,7 @@ impl Context {
 
 pub(crate) fn size(message: &ChatMessage) -> u64 {
     match message {
-        ChatMessage::User(text) => tokens(text) + TOKENS_PER_MESSAGE,
+        ChatMessage::User { text, images } => tokens(text) + image_tokens(images) + TOKENS_PER_MESSAGE,
         ChatMessage::Assistant { replay: Some(replay), .. } => tokens(&replay.to_text()) + TOKENS_PER_MESSAGE,
         ChatMessage::Assistant { text, tool_calls, replay: None } => {
             let calls: u64 =
@@ -162,7 +173,12 @@ pub(crate) fn size(message: &ChatMessage) -> u64 {
 }
 
 fn results_size(results: &[ToolResult]) -> u64 {
-    results.iter().map(|result| tokens(&result.text) + TOKENS_PER_MESSAGE).sum()
+    let size = |result: &ToolResult| tokens(&result.text) + image_tokens(&result.images) + TOKENS_PER_MESSAGE;
+    results.iter().map(size).sum()
+}
+
+fn image_tokens(images: &[Image]) -> u64 {
+    images.iter().map(Image::tokens).sum()
 }
 
 #[cfg(test)]
@@ -175,11 +191,11 @@ mod tests {
     fn context(window: usize) -> Context {
         let mut messages = Vec::new();
         for number in 0..window {
-            messages.push(ChatMessage::User(format!("q{number}")));
+            messages.push(ChatMessage::user(format!("q{number}")));
             messages.push(ChatMessage::Assistant { text: "a".into(), tool_calls: Vec::new(), replay: None });
         }
         let stable_messages = messages.len();
-        messages.push(ChatMessage::User("now".into()));
+        messages.push(ChatMessage::user("now"));
         Context {
             request: ChatRequest { messages, stable_messages, ..ChatRequest::default() },
             recalled: RecalledPassages::default(),
@@ -191,6 +207,7 @@ mod tests {
             earlier_tokens: 0,
             window_room: 1500,
             model_context: Some(4000),
+            takes_images: true,
             advice: "Ask for less.",
             report: ContextReport {
                 max_tokens: 2500,
@@ -206,7 +223,7 @@ mod tests {
     }
 
     fn tool_results(id: &str, text: String) -> Vec<ToolResult> {
-        vec![ToolResult { call_id: id.into(), tool_name: "t".into(), text }]
+        vec![ToolResult { call_id: id.into(), tool_name: "t".into(), text, images: Vec::new() }]
     }
 
     #[test]
@@ -234,7 +251,7 @@ mod tests {
             let expected: u64 =
                 context.request.messages[context.request.stable_messages..].iter().map(size).sum();
             assert_eq!(
-                context.tail_tokens.iter().sum::<u64>() - 20 + size(&ChatMessage::User("now".into())),
+                context.tail_tokens.iter().sum::<u64>() - 20 + size(&ChatMessage::user("now")),
                 expected
             );
         }
@@ -274,7 +291,7 @@ mod tests {
         assert!(context.has_tool_rounds() && context.total() > 800);
         context.lower_limit(&ContextSettings::default(), Some(1000));
         assert!(context.total() <= 700, "{}", context.total());
-        assert!(matches!(&context.request.messages[0], ChatMessage::User(text) if text != "q0"));
+        assert!(matches!(&context.request.messages[0], ChatMessage::User { text, .. } if text != "q0"));
         assert!(context.request.max_output_tokens.is_some_and(|longest| longest + context.total() <= 1000));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use memoir_core::{ExchangeId, Message, MessageBody, Visibility, escape_fence, is_invisible};
+use memoir_core::{ExchangeId, Image, Message, MessageBody, Visibility, escape_fence, is_invisible};
 use memoir_models::{ChatMessage, ToolResult};
 
 use super::truncate;
@@ -25,6 +25,16 @@ pub(crate) struct PastExchange {
     /// Whether it contains text from other people (in imported conversations), attached files or tools.
     pub(crate) has_untrusted_text: bool,
     pub(crate) tokens: u64,
+}
+
+impl PastExchange {
+    /// Adds the images of the prompt, whose text describes them.
+    pub(crate) fn add_images(&mut self, new: &[Image]) {
+        if let Some(ChatMessage::User { images, .. }) = self.messages.first_mut() {
+            images.extend_from_slice(new);
+            self.tokens += new.iter().map(Image::tokens).sum::<u64>();
+        }
+    }
 }
 
 /// Groups messages into exchanges, oldest first. Messages of more than `max_message_tokens` are truncated.
@@ -102,7 +112,7 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
         match body {
             MessageBody::User { text } => {
                 open_calls.clear();
-                rebuilt.push(ChatMessage::User(match author {
+                rebuilt.push(ChatMessage::user(match author {
                     Some(author) => quote_author(&author, &text),
                     None => text,
                 }));
@@ -116,7 +126,7 @@ fn rebuild(messages: Vec<Message>) -> Vec<ChatMessage> {
             }
             MessageBody::Tool { call_id, tool_name, text } => {
                 if open_calls.remove(&call_id) {
-                    let result = ToolResult { call_id, tool_name, text };
+                    let result = ToolResult { call_id, tool_name, text, images: Vec::new() };
                     match rebuilt.last_mut() {
                         Some(ChatMessage::ToolResults(results)) => results.push(result),
                         _ => rebuilt.push(ChatMessage::ToolResults(vec![result])),
@@ -141,7 +151,7 @@ fn alternate_roles(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut turns: Vec<ChatMessage> = Vec::with_capacity(messages.len());
     for message in messages {
         match (turns.last_mut(), message) {
-            (Some(ChatMessage::User(before)), ChatMessage::User(text)) => {
+            (Some(ChatMessage::User { text: before, .. }), ChatMessage::User { text, .. }) => {
                 before.push_str("\n\n");
                 before.push_str(&text);
             }
@@ -156,12 +166,12 @@ fn alternate_roles(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
                 *calls_before = tool_calls;
             }
             (None, message @ (ChatMessage::Assistant { .. } | ChatMessage::ToolResults(_))) => {
-                turns.extend([ChatMessage::User("(nothing)".into()), message]);
+                turns.extend([ChatMessage::user("(nothing)"), message]);
             }
             (_, message) => turns.push(message),
         }
     }
-    if matches!(turns.last(), Some(ChatMessage::User(_) | ChatMessage::ToolResults(_))) {
+    if matches!(turns.last(), Some(ChatMessage::User { .. } | ChatMessage::ToolResults(_))) {
         turns.push(ChatMessage::Assistant {
             text: "(no answer)".into(),
             tool_calls: Vec::new(),
@@ -242,7 +252,7 @@ mod tests {
             .iter()
             .flat_map(|exchange| &exchange.messages)
             .map(|message| match message {
-                ChatMessage::User(text) => format!("user: {text}"),
+                ChatMessage::User { text, .. } => format!("user: {text}"),
                 ChatMessage::Assistant { text, tool_calls, .. } => {
                     format!("assistant: {text} [{}]", ids(tool_calls.iter().map(|call| &call.id).collect()))
                 }
@@ -333,7 +343,7 @@ mod tests {
         let sent = group_exchanges(vec![long, shown(assistant("ok", &[]))], 100);
         assert!(sent[0].tokens < 150);
         assert!(
-            matches!(&sent[0].messages[0], ChatMessage::User(text) if text.contains("bytes omitted here"))
+            matches!(&sent[0].messages[0], ChatMessage::User { text, .. } if text.contains("bytes omitted here"))
         );
     }
 

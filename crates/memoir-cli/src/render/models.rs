@@ -51,7 +51,7 @@ pub(crate) fn show(model: &ModelReport) -> String {
             dollars(price)
         );
     }
-    let tools = match model.tools {
+    let yes_or_no = |known: Option<bool>| match known {
         Some(true) => "yes",
         Some(false) => "no",
         None => "unknown",
@@ -62,9 +62,11 @@ pub(crate) fn show(model: &ModelReport) -> String {
         _ => "not set",
     };
     format!(
-        "model    {name}\ncontext  {} tokens\noutput   {} tokens\ntools    {tools}\nprice    {}\nkey      {key}\n",
+        "model    {name}\ncontext  {} tokens\noutput   {} tokens\ntools    {}\nimages   {}\nprice    {}\nkey      {key}\n",
         tokens(model.context),
         tokens(model.output),
+        yes_or_no(model.tools),
+        yes_or_no(model.images),
         full_price(model)
     )
 }

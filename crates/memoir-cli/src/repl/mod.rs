@@ -14,20 +14,15 @@ use std::sync::Arc;
 
 use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
-use memoir_runtime::{
-    Failure, FailureKind,
-    attachments::{AttachmentContext, attach, find_attachments},
-    operations::daemon::TaskRunner,
-    printable,
-};
+use memoir_runtime::{Failure, FailureKind, operations::daemon::TaskRunner};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
+    attaching::{OutsideFiles, attach_named},
     commands::{self, Next},
     interrupts::Interrupts,
     metrics::metrics_line,
-    question,
     render::{pluralize, tasks::describe_event},
     screen::{print_dimmed, print_dimmed_note, text_width},
 };
@@ -103,11 +98,12 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         return Next::Prompt;
     }
     if !command.starts_with('/') {
-        let prompt = tokio::select! {
+        let mut prompt = TurnInput::from(line);
+        tokio::select! {
             biased;
             () = cancel.cancelled() => return report_cancelled(),
-            prompt = attach_files(app, line) => prompt,
-        };
+            () = attach_named(&app.session, line, &mut prompt, OutsideFiles::Ask) => {}
+        }
         turn(app, prompt, cancel).await;
         return Next::Prompt;
     }
@@ -136,36 +132,6 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
 fn print_failure(failure: &Failure) {
     let prefix = if failure.kind == FailureKind::Interrupted { "" } else { "error: " };
     note!("{prefix}{}", failure.sentence());
-}
-
-/// Returns the prompt with the files that it mentions as `@file`. Asks before attaching a file outside the project.
-async fn attach_files(app: &App, line: &str) -> TurnInput {
-    let directory = std::env::current_dir().unwrap_or_default();
-    let context = AttachmentContext {
-        directory: &directory,
-        project: app.session.agent.workspace.project(),
-        user_home: app.session.runtime.models().environment.user_home(),
-    };
-    let mut attachments = Vec::new();
-    for file in find_attachments(line, context) {
-        let name = printable(&file.name).into_owned();
-        match &file.text {
-            Err(reason) => note!("Could not attach @{name}: {reason}."),
-            Ok(_) if !file.is_inside => {
-                let answer =
-                    question::ask(&format!("@{name} is outside the project. Attach it? [y/N] ")).await;
-                if matches!(answer.as_deref().map(str::trim), Some("y" | "yes")) {
-                    attachments.push(file);
-                }
-            }
-            Ok(text) => {
-                let size = pluralize(text.chars().count() as u64, "character", "characters");
-                print_dimmed(&format!("Attached @{name} ({size})."));
-                attachments.push(file);
-            }
-        }
-    }
-    attach(line, &attachments)
 }
 
 fn report_cancelled() -> Next {

@@ -47,6 +47,7 @@ mod documents;
 mod faults;
 mod formats;
 mod helpers;
+mod images;
 mod interface;
 mod keys;
 mod logging;

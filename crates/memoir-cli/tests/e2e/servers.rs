@@ -5,7 +5,7 @@ use std::fs;
 use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::json;
 
-use crate::{confinement::calls, home};
+use crate::{confinement::calls, home, images::DOT};
 
 /// A Python script of a server with three tools, over stdio or HTTP.
 const SERVER: &str = r#"
@@ -38,8 +38,9 @@ def answer(request):
         if request["params"]["name"] == "place":
             resource = {"uri": "note://1", "mimeType": "text/plain", "text": os.getcwd() + " " + os.environ.get("GREETING", "")}
             picture = {"type": "image", "mimeType": "image/png", "data": "AAAA" * 100}
+            dot = {"type": "image", "mimeType": "image/png", "data": os.environ.get("DOT", "")}
             link = {"type": "resource_link", "uri": "note://2", "name": "other"}
-            return {"content": [{"type": "resource", "resource": resource}, picture, link]}
+            return {"content": [{"type": "resource", "resource": resource}, picture, dot, link]}
         if request["params"]["name"] == "fail":
             return {"content": [{"type": "text", "text": "it failed on purpose: " + word}], "isError": True}
         return {"content": [{"type": "text", "text": word.upper() + "!"}]}
@@ -221,15 +222,26 @@ fn content_other_than_text_is_described_and_servers_run_where_the_config_says() 
     fs::create_dir(&directory).unwrap();
     home.write_config(&format!(
         "[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\ncwd = {directory:?}\n\
-         env = {{ GREETING = \"hello ${{SECRET_OF_MINE}}\" }}\n"
+         env = {{ GREETING = \"hello ${{SECRET_OF_MINE}}\", DOT = \"{DOT}\" }}\n"
     ));
-    let results = calls(&home, "full", &[("made__place", json!({"word": "x"}))]);
+    let provider = ScriptedProvider::start([
+        Reply::tool_call("c0", "made__place", &json!({"word": "x"})),
+        Reply::text("Done."),
+    ]);
+    home.memoir(["-p", "do it", "--approval", "full", "--wait-servers", "all"])
+        .provider(&provider)
+        .env("SECRET_OF_MINE", "hunter2hunter2")
+        .succeed();
+    let messages = provider.requests()[1].body["messages"].clone();
+    let content = &messages.as_array().unwrap().last().unwrap()["content"];
     let expected = format!(
-        "<memory>\n[resource note://1]\n{} hello hunter2hunter2\n[image: image/png, 300 bytes]\n\
+        "<memory>\n[resource note://1]\n{} hello hunter2hunter2\n[image: image/png, 300 bytes]\n[image: PNG, 1 × 1 pixels, 1 kB]\n\
          [resource note://2 (other)]\n</memory>",
         directory.canonicalize().unwrap().display()
     );
-    assert_eq!(results, [expected]);
+    assert_eq!(content[0]["text"], expected);
+    let url = format!("data:image/png;base64,{DOT}");
+    assert_eq!(content[1]["image_url"], url, "the model sees the image");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Anthropic's messages.
 
-use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_core::{Image, ToolCall, ToolSpec, Usage};
 use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason};
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, call_id, check_parts, end,
-    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, add_arguments, call_id, check_parts,
+    encode, end, parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
 };
 use crate::{Reasoning, secret::Secret};
 
@@ -110,7 +110,7 @@ fn set_breakpoint(block: &mut Value) {
 
 fn message(message: &ChatMessage) -> Value {
     match message {
-        ChatMessage::User(text) => json!({"role": "user", "content": [{"type": "text", "text": text}]}),
+        ChatMessage::User { text, images } => json!({"role": "user", "content": blocks(text, images)}),
         ChatMessage::Assistant { text, tool_calls, .. } => {
             let content = read_replay(REPLAY, message).unwrap_or_else(|| {
                 // A text block without words is an error.
@@ -121,9 +121,22 @@ fn message(message: &ChatMessage) -> Value {
         }
         // All results of one reply must be in one message.
         ChatMessage::ToolResults(results) => {
-            let block = |result: &memoir_models::ToolResult| json!({"type": "tool_result", "tool_use_id": result.call_id, "content": result.text});
+            let block = |result: &memoir_models::ToolResult| json!({"type": "tool_result", "tool_use_id": result.call_id, "content": result_content(result)});
             json!({"role": "user", "content": results.iter().map(block).collect::<Vec<_>>()})
         }
+    }
+}
+
+/// Returns the images, followed by the text, in which order the models understand them best.
+fn blocks(text: &str, images: &[Image]) -> Vec<Value> {
+    let image = |image: &Image| json!({"type": "image", "source": {"type": "base64", "media_type": image.media_type(), "data": encode(image)}});
+    images.iter().map(image).chain([json!({"type": "text", "text": text})]).collect()
+}
+
+fn result_content(result: &memoir_models::ToolResult) -> Value {
+    match result.images.is_empty() {
+        true => json!(result.text),
+        false => json!(blocks(&result.text, &result.images)),
     }
 }
 
@@ -267,8 +280,7 @@ mod tests {
 
     #[test]
     fn reasoning_leaves_room_for_the_answer() {
-        let request =
-            ChatRequest { messages: vec![ChatMessage::User("Hi".into())], ..ChatRequest::default() };
+        let request = ChatRequest { messages: vec![ChatMessage::user("Hi")], ..ChatRequest::default() };
         let thinking = |max_output_tokens: u64| {
             let reasoning = Some(Reasoning::High);
             let options = RequestOptions {

@@ -1,12 +1,12 @@
 //! Google's Gemini.
 
-use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_core::{Image, ToolCall, ToolSpec, Usage};
 use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason};
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, call_id, check_parts, end, read_replay,
-    save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, call_id, check_parts, encode, end,
+    read_replay, save_replay, text_of, tokens, valid_arguments,
 };
 use crate::{Reasoning, secret::Secret};
 
@@ -78,7 +78,10 @@ fn thinking_config(options: &RequestOptions<'_>) -> Option<Value> {
 
 fn content(message: &ChatMessage) -> Value {
     match message {
-        ChatMessage::User(text) => json!({"role": "user", "parts": [{"text": text}]}),
+        ChatMessage::User { text, images } => {
+            let parts: Vec<Value> = [json!({"text": text})].into_iter().chain(inline(images)).collect();
+            json!({"role": "user", "parts": parts})
+        }
         ChatMessage::Assistant { text, tool_calls, .. } => {
             let parts = read_replay(REPLAY, message).unwrap_or_else(|| {
                 let text = (!text.is_empty()).then(|| json!({"text": text}));
@@ -90,9 +93,14 @@ fn content(message: &ChatMessage) -> Value {
         // All results of one reply must be in one content.
         ChatMessage::ToolResults(results) => {
             let part = |result: &memoir_models::ToolResult| json!({"functionResponse": {"id": result.call_id, "name": result.tool_name, "response": {"result": result.text}}});
-            json!({"role": "user", "parts": results.iter().map(part).collect::<Vec<_>>()})
+            let images = results.iter().flat_map(|result| inline(&result.images));
+            json!({"role": "user", "parts": results.iter().map(part).chain(images).collect::<Vec<_>>()})
         }
     }
+}
+
+fn inline(images: &[Image]) -> impl Iterator<Item = Value> {
+    images.iter().map(|image| json!({"inlineData": {"mimeType": image.media_type(), "data": encode(image)}}))
 }
 
 fn tool(spec: &ToolSpec) -> Value {

@@ -9,7 +9,8 @@ mod openai;
 mod responses;
 mod think;
 
-use memoir_core::{ToolCall, ToolSpec, Usage};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use memoir_core::{Image, ToolCall, ToolSpec, Usage};
 use memoir_models::{
     ChatEvent, ChatMessage, ChatRequest, Finish, ModelApi, ModelError, Provider, Replay, StopReason,
     ToolResult,
@@ -132,7 +133,12 @@ struct MessageFormat {
     reasoning: &'static str,
     call: fn(&ToolCall) -> Value,
     result: fn(&ToolResult) -> Value,
+    /// Adds images to a message from the user.
+    add_images: fn(&mut Value, &[Image]),
 }
+
+/// Introduces the images of tool results, where an API takes images from the user only.
+const RESULT_IMAGES: &str = "These are the images of the tool results.";
 
 /// Converts the system prompt and the messages as OpenAI's API and those derived from it expect them.
 fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
@@ -142,7 +148,7 @@ fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
     }
     for message in &request.messages {
         match message {
-            ChatMessage::User(text) => messages.push(json!({"role": "user", "content": text})),
+            ChatMessage::User { text, images } => messages.push(user_message(text, images, format)),
             ChatMessage::Assistant { text, tool_calls, .. } => {
                 let mut reply = json!({"role": "assistant", "content": text});
                 if !tool_calls.is_empty() {
@@ -153,10 +159,34 @@ fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
                 }
                 messages.push(reply);
             }
-            ChatMessage::ToolResults(results) => messages.extend(results.iter().map(format.result)),
+            ChatMessage::ToolResults(results) => {
+                messages.extend(results.iter().map(format.result));
+                let images: Vec<Image> = results.iter().flat_map(|result| &result.images).cloned().collect();
+                if !images.is_empty() {
+                    messages.push(user_message(RESULT_IMAGES, &images, format));
+                }
+            }
         }
     }
     Value::Array(messages)
+}
+
+fn user_message(text: &str, images: &[Image], format: &MessageFormat) -> Value {
+    let mut message = json!({"role": "user", "content": text});
+    if !images.is_empty() {
+        (format.add_images)(&mut message, images);
+    }
+    message
+}
+
+/// Returns the bytes of an image in base64.
+fn encode(image: &Image) -> String {
+    STANDARD.encode(image.data())
+}
+
+/// Returns an image as a URL that contains it.
+fn data_url(image: &Image) -> String {
+    format!("data:{};base64,{}", image.media_type(), encode(image))
 }
 
 /// Describes tools as OpenAI's API and those derived from it do.

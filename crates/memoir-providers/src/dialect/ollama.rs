@@ -1,12 +1,12 @@
 //! Ollama's own API.
 
-use memoir_core::{ToolCall, Usage};
+use memoir_core::{Image, ToolCall, Usage};
 use memoir_models::{ChatEvent, ChatRequest, ModelError, StopReason, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
     Call, Dialect, EndOfReply, Framing, MessageFormat, Read, ReplyReader, RequestOptions, bearer, call_id,
-    chat_messages, check_parts, effort, end, function_tools, parse_arguments, save_replay, text_of,
+    chat_messages, check_parts, effort, encode, end, function_tools, parse_arguments, save_replay, text_of,
     think::ThinkSplitter, tokens, valid_arguments,
 };
 use crate::secret::Secret;
@@ -62,7 +62,7 @@ impl Dialect for Ollama {
     }
 }
 
-const FORMAT: MessageFormat = MessageFormat { replay: REPLAY, reasoning: THINKING, call, result };
+const FORMAT: MessageFormat = MessageFormat { replay: REPLAY, reasoning: THINKING, call, result, add_images };
 
 fn call(call: &ToolCall) -> Value {
     json!({"function": {"name": call.name, "arguments": valid_arguments(call)}})
@@ -70,6 +70,10 @@ fn call(call: &ToolCall) -> Value {
 
 fn result(result: &ToolResult) -> Value {
     json!({"role": "tool", "tool_name": result.tool_name, "content": result.text})
+}
+
+fn add_images(message: &mut Value, images: &[Image]) {
+    message["images"] = images.iter().map(encode).collect();
 }
 
 #[derive(Default)]

@@ -1,13 +1,13 @@
 //! OpenAI's chat completions, which most other servers implement as well, each in its own way.
 
-use memoir_core::{ToolCall, Usage};
+use memoir_core::{Image, ToolCall, Usage};
 use memoir_models::{ChatEvent, ChatRequest, ModelError, Provider, StopReason, ToolResult};
 use serde_json::{Value, json};
 
 use super::{
     Call, Dialect, EndOfReply, MessageFormat, Read, ReplyReader, RequestOptions, add_arguments, bearer,
-    call_id, chat_messages, check_arguments, check_parts, effort, end, function_tools, parse_arguments,
-    save_replay, text_of, think::ThinkSplitter, tokens, valid_arguments,
+    call_id, chat_messages, check_arguments, check_parts, data_url, effort, end, function_tools,
+    parse_arguments, save_replay, text_of, think::ThinkSplitter, tokens, valid_arguments,
 };
 use crate::secret::Secret;
 
@@ -62,7 +62,8 @@ impl Dialect for OpenAi {
     }
 }
 
-const FORMAT: MessageFormat = MessageFormat { replay: REPLAY, reasoning: REASONING, call, result };
+const FORMAT: MessageFormat =
+    MessageFormat { replay: REPLAY, reasoning: REASONING, call, result, add_images };
 
 fn call(call: &ToolCall) -> Value {
     let function = json!({"name": call.name, "arguments": valid_arguments(call).to_string()});
@@ -71,6 +72,12 @@ fn call(call: &ToolCall) -> Value {
 
 fn result(result: &ToolResult) -> Value {
     json!({"role": "tool", "tool_call_id": result.call_id, "content": result.text})
+}
+
+fn add_images(message: &mut Value, images: &[Image]) {
+    let text = json!({"type": "text", "text": message["content"]});
+    let image = |image: &Image| json!({"type": "image_url", "image_url": {"url": data_url(image)}});
+    message["content"] = [text].into_iter().chain(images.iter().map(image)).collect();
 }
 
 /// A tool call whose arguments arrive in parts.

@@ -1,12 +1,12 @@
 //! OpenAI's Responses, through which its newest models call tools.
 
-use memoir_core::{ToolCall, ToolSpec, Usage};
+use memoir_core::{Image, ToolCall, ToolSpec, Usage};
 use memoir_models::{ChatEvent, ChatMessage, ChatRequest, ModelError, StopReason};
 use serde_json::{Value, json};
 
 use super::{
-    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, bearer, call_id, check_parts, effort, end,
-    parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
+    Call, Dialect, EndOfReply, Read, ReplyReader, RequestOptions, bearer, call_id, check_parts, data_url,
+    effort, end, parse_arguments, read_replay, save_replay, text_of, tokens, valid_arguments,
 };
 use crate::secret::Secret;
 
@@ -50,7 +50,9 @@ impl Dialect for Responses {
 
 fn items(message: &ChatMessage) -> Vec<Value> {
     match message {
-        ChatMessage::User(text) => vec![json!({"role": "user", "content": text})],
+        ChatMessage::User { text, images } => {
+            vec![json!({"role": "user", "content": content(text, images)})]
+        }
         ChatMessage::Assistant { text, tool_calls, .. } => {
             if let Some(Value::Array(items)) = read_replay(REPLAY, message) {
                 return items;
@@ -59,10 +61,20 @@ fn items(message: &ChatMessage) -> Vec<Value> {
             text.into_iter().chain(tool_calls.iter().map(call)).collect()
         }
         ChatMessage::ToolResults(results) => {
-            let output = |result: &memoir_models::ToolResult| json!({"type": "function_call_output", "call_id": result.call_id, "output": result.text});
+            let output = |result: &memoir_models::ToolResult| json!({"type": "function_call_output", "call_id": result.call_id, "output": content(&result.text, &result.images)});
             results.iter().map(output).collect()
         }
     }
+}
+
+/// Returns a text, with its images if there are any.
+fn content(text: &str, images: &[Image]) -> Value {
+    if images.is_empty() {
+        return json!(text);
+    }
+    let text = json!({"type": "input_text", "text": text});
+    let image = |image: &Image| json!({"type": "input_image", "image_url": data_url(image)});
+    [text].into_iter().chain(images.iter().map(image)).collect()
 }
 
 fn call(call: &ToolCall) -> Value {

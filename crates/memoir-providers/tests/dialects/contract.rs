@@ -74,6 +74,7 @@ async fn continue_with_results(each: &str, provider: &ScriptedProvider, outcome:
         call_id: call.id.clone(),
         tool_name: call.name.clone(),
         text: format!("seen {}", call.arguments["at"].as_str().unwrap()),
+        images: Vec::new(),
     });
     let mut next = request("Look at both");
     next.messages.push(ChatMessage::ToolResults(results.collect()));

@@ -58,7 +58,7 @@ fn model(model: &str, provider: &ScriptedProvider) -> Box<dyn ChatModel> {
 fn request(text: &str) -> ChatRequest {
     ChatRequest {
         system: "Be brief.".into(),
-        messages: vec![ChatMessage::User(text.into())],
+        messages: vec![ChatMessage::user(text)],
         stable_messages: 0,
         max_output_tokens: None,
         memory: memoir_core::Recollection::default(),

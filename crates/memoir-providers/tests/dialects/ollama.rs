@@ -54,7 +54,7 @@ async fn history_without_a_replay_is_sent_as_messages() {
     let provider = ScriptedProvider::start([Reply::text("Yes.")]);
     let mut next = request("one");
     next.messages.push(ChatMessage::Assistant { text: "two".into(), tool_calls: vec![], replay: None });
-    next.messages.push(ChatMessage::User("three".into()));
+    next.messages.push(ChatMessage::user("three"));
     call(&*model("ollama/test-model", &provider), next).await.unwrap();
     let roles: Vec<_> = provider.requests()[0].messages().into_iter().map(|(role, _)| role).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);

@@ -11,7 +11,7 @@ async fn breakpoints_are_set_after_the_stable_prefix_and_at_the_end() {
         let provider = ScriptedProvider::start([Reply::text("Yes.")]);
         let mut long = request("first question");
         let answer = ChatMessage::Assistant { text: "first answer".into(), tool_calls: vec![], replay: None };
-        long.messages.extend([answer, ChatMessage::User("second question".into())]);
+        long.messages.extend([answer, ChatMessage::user("second question")]);
         long.stable_messages = 2;
         call(&*model(each, &provider), long).await.unwrap();
         let body = provider.requests()[0].body.clone();

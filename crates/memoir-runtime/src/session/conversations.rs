@@ -80,7 +80,9 @@ impl Session {
         let messages = self.store().exchange_messages(last.id).await?;
         let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
         self.state.conversation.replace(Some(last.id));
-        Ok(TurnInput::from_stored(last.user_message, by_others))
+        let mut input = TurnInput::from_stored(last.user_message, by_others);
+        input.images = self.state.images(last.id).to_vec();
+        Ok(input)
     }
 
     /// Returns the last answer as the model wrote it.

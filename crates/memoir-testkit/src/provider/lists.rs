@@ -29,9 +29,11 @@ pub(super) fn answer(request: &RecordedRequest, models: Option<&[String]>) -> Re
             return (StatusCode::NOT_FOUND, "404 page not found").into_response();
         }
         path if path.ends_with("/api/show") => {
-            let thinking = body["model"].as_str().is_some_and(|model| model.starts_with("gpt-oss"));
+            let model = body["model"].as_str().unwrap_or_default();
+            let thinking = model.starts_with("gpt-oss").then_some("thinking");
+            let vision = model.ends_with("vision").then_some("vision");
             let capabilities: Vec<&str> =
-                ["completion", "tools"].into_iter().chain(thinking.then_some("thinking")).collect();
+                ["completion", "tools"].into_iter().chain(thinking).chain(vision).collect();
             json!({"model_info": {"test.context_length": CONTEXT_LENGTH}, "capabilities": capabilities})
         }
         path if path.ends_with("/v1beta/models") => json!({"models": [{"name": "models/gemini-3.8-flash"}]}),

@@ -31,6 +31,8 @@ pub struct ModelReport {
     pub output: Option<u64>,
     /// Whether the model supports tool calls.
     pub tools: Option<bool>,
+    /// Whether the model can see images, if it is known.
+    pub images: Option<bool>,
     /// Price of normal requests, if known.
     pub price: Option<PriceReport>,
     /// Price of long requests, if it differs.
@@ -97,6 +99,7 @@ impl ModelReport {
             context: info.and_then(|info| info.context),
             output: info.and_then(|info| info.output),
             tools: info.and_then(|info| info.tools),
+            images: info.and_then(|info| info.images),
             price: info.and_then(|info| info.price).map(PriceReport::from),
             long_price: long_price
                 .map(|long| LongPriceReport { above: long.above, price: long.price().into() }),

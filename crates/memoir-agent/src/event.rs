@@ -32,6 +32,13 @@ pub enum TurnEvent {
     ApprovalRequested,
     /// A tool call starts.
     ToolStarted(ToolCall),
+    /// A tool reports its progress.
+    ToolProgress {
+        /// The call that runs.
+        call: ToolCall,
+        /// How far it is, in the tool's own words.
+        text: String,
+    },
     /// A tool call ended.
     ToolFinished {
         /// The call that ended.

@@ -21,6 +21,7 @@ enum EventForm<'a> {
     Text { text: &'a str },
     Thinking { text: &'a str },
     ToolCall { id: &'a str, name: &'a str, arguments: Value },
+    ToolProgress { id: &'a str, name: &'a str, text: &'a str },
     ToolResult { id: &'a str, name: &'a str, ok: bool, outcome: ToolOutcome },
     Notice { text: &'a str, level: NoticeLevel },
 }
@@ -48,6 +49,9 @@ impl<'a> From<&'a TurnEvent> for EventForm<'a> {
                 name: &call.name,
                 arguments: redact_arguments(&call.arguments),
             },
+            TurnEvent::ToolProgress { call, text } => {
+                Self::ToolProgress { id: &call.id, name: &call.name, text }
+            }
             TurnEvent::ToolFinished { call, outcome } => Self::ToolResult {
                 id: &call.id,
                 name: &call.name,

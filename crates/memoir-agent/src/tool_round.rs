@@ -8,11 +8,15 @@ use std::{
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
-use memoir_tools::{Plan, ToolContext, ToolError, ToolOutput};
+use memoir_tools::{Plan, ProgressReporter, ToolContext, ToolError, ToolOutput};
+use tokio::sync::mpsc;
 
 use crate::{
     Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal, subagent::Delegate,
 };
+
+/// Maximum number of progress reports that wait to be shown.
+const MAX_REPORTS: usize = 8;
 
 struct CallResult {
     output: ToolOutput,
@@ -26,6 +30,8 @@ struct Round<'a> {
     running: Vec<(usize, Plan)>,
     work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
     results: Vec<Option<ToolOutput>>,
+    /// Index of a running call, and its progress.
+    progress: mpsc::Receiver<(usize, String)>,
 }
 
 /// A call that was planned, with the resources that it was planned for. It must run with these, because the paths in
@@ -51,12 +57,14 @@ pub(crate) async fn run(
     subagent_calls: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
+    let (reporter, progress) = mpsc::channel(MAX_REPORTS);
     let mut round = Round {
         context,
         calls,
         running: Vec::new(),
         work: FuturesUnordered::new(),
         results: vec![None; calls.len()],
+        progress,
     };
     for (index, call) in calls.iter().enumerate() {
         // Plan again whenever an earlier call has finished, because the plan may depend on its effects.
@@ -81,7 +89,13 @@ pub(crate) async fn run(
         match permitted_call {
             Ok(prepared) => {
                 round.running.push((index, prepared.plan));
-                let work = run_call(context.turn, call, prepared.context, Arc::clone(subagent_calls));
+                let reporter = reporter.clone();
+                let report: ProgressReporter = Arc::new(move |text: &str| {
+                    // If the user does not keep up, the next report is enough.
+                    let _ = reporter.try_send((index, text.to_owned()));
+                });
+                let tool_context = ToolContext { progress: Some(report), ..prepared.context };
+                let work = run_call(context.turn, call, tool_context, Arc::clone(subagent_calls));
                 round.work.push(work.map(move |result| (index, result)).boxed());
             }
             Err((output, outcome)) => {
@@ -125,9 +139,19 @@ impl Round<'_> {
 
     /// Waits until a running call completes. Returns `false` if none is running.
     async fn finish_next(&mut self, observer: Observer<'_>) -> bool {
-        let Some(call) = self.work.next().await else { return false };
-        self.record(call, observer);
-        true
+        loop {
+            tokio::select! {
+                biased;
+                Some((index, text)) = self.progress.recv() => {
+                    observer(TurnEvent::ToolProgress { call: self.calls[index].clone(), text });
+                }
+                call = self.work.next() => {
+                    let Some(call) = call else { return false };
+                    self.record(call, observer);
+                    return true;
+                }
+            }
+        }
     }
 
     fn record(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {

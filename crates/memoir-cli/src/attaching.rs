@@ -1,9 +1,12 @@
 //! Attaches what a prompt names with `@`.
 
-use memoir_core::TurnInput;
+use memoir_core::{InputPart, TurnInput};
 use memoir_runtime::{
     Session,
-    attachments::{AttachedContent, Attachment, AttachmentContext, attach, find_attachments},
+    attachments::{
+        AttachedContent, Attachment, AttachmentContext, MAX_TEXT_BYTES, attach, find_attachments,
+        find_resources,
+    },
     printable,
 };
 
@@ -18,7 +21,7 @@ pub(crate) enum OutsideFiles {
     Skip,
 }
 
-/// Adds the files that `prompt` names to `input`.
+/// Adds the files and the resources of servers that `prompt` names to `input`.
 pub(crate) async fn attach_named(
     session: &Session,
     prompt: &str,
@@ -36,6 +39,23 @@ pub(crate) async fn attach_named(
             attach(input, file);
         }
     }
+    for name in find_resources(prompt, &session.server_offers()) {
+        match attach_resource(session, &name, input).await {
+            Ok(()) => print_dimmed_note(&format!("Attached @{}.", printable(&name))),
+            Err(reason) => note!("Could not attach @{}: {reason}", printable(&name)),
+        }
+    }
+}
+
+async fn attach_resource(session: &Session, name: &str, input: &mut TurnInput) -> Result<(), String> {
+    let content = session.server_offers().resource(name).await.map_err(|failure| failure.sentence())?;
+    let text = content.text();
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(format!("It is larger than {MAX_TEXT_BYTES} bytes."));
+    }
+    input.parts.push(InputPart::file(name, text));
+    input.images.extend(content.images);
+    Ok(())
 }
 
 /// Reports what becomes of a file. Returns whether it is attached.

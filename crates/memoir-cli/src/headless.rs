@@ -94,6 +94,7 @@ impl Printer {
             | TurnEvent::Detail(_)
             | TurnEvent::Thinking(_)
             | TurnEvent::ApprovalRequested
+            | TurnEvent::ToolProgress { .. }
             | TurnEvent::ToolFinished { .. } => {}
         }
     }

@@ -8,13 +8,17 @@ use rmcp::{
     ClientHandler, RoleClient,
     model::{
         ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationCapability, ErrorData, FormElicitationCapability, Implementation, ProtocolVersion,
+        ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+        ProgressNotificationParam, ProtocolVersion,
     },
     service::{NotificationContext, RequestContext},
 };
 use tokio::sync::Notify;
 
-use crate::question::{Questions, ServerQuestion, read_fields};
+use crate::{
+    progress::Progress,
+    question::{Questions, ServerQuestion, read_fields},
+};
 
 /// The client's side of a connection.
 #[derive(Clone)]
@@ -25,8 +29,9 @@ pub(crate) struct Client {
     pub(crate) server: String,
     /// Asks the user what the server wants to know.
     pub(crate) questions: Questions,
-    /// Notified when the server's tools have changed.
-    pub(crate) tools_changed: Arc<Notify>,
+    /// Notified when the server's tools, prompts or resources have changed.
+    pub(crate) changed: Arc<Notify>,
+    pub(crate) progress: Progress,
 }
 
 #[expect(deprecated, reason = "servers of the older revisions ask for roots")]
@@ -64,6 +69,18 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.tools_changed.notify_one();
+        self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.notify_one();
+    }
+
+    async fn on_progress(&self, report: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.report(&report);
     }
 }

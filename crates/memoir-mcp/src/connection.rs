@@ -8,19 +8,25 @@ use memoir_tools::{RegisteredGroup, spawn_registered};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
     ClientServiceExt as _, RoleClient,
-    model::{CallToolRequestParams, CallToolResult, ProtocolVersion, Tool},
+    model::{
+        CallToolRequestParams, CallToolResult, GetPromptRequestParams, Prompt, ProtocolVersion,
+        ReadResourceRequestParams, Resource, ServerCapabilities, Tool,
+    },
     service::{ClientCacheConfig, ClientLifecycleMode, RunningService},
     transport::{
         StreamableHttpClientTransport, TokioChildProcess,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
+use serde_json::{Map, Value};
 use tokio::{process::Command, sync::Notify};
 
 use crate::{
     client::Client,
     config::{HttpTransport, ServerConfig},
+    content::ServerContent,
     failure::{describe_request, describe_start},
+    progress::Progress,
     question::Questions,
     stderr::LastLines,
 };
@@ -81,7 +87,8 @@ pub(crate) struct Connection {
     processes: Option<RegisteredGroup>,
     pub(crate) call_timeout: Duration,
     pub(crate) last_lines: LastLines,
-    pub(crate) tools_changed: Arc<Notify>,
+    pub(crate) changed: Arc<Notify>,
+    pub(crate) progress: Progress,
     /// Notified when a call found that the server has gone.
     pub(crate) lost: Notify,
     pub(crate) questions: Questions,
@@ -102,12 +109,13 @@ impl Connection {
         options: &ServerOptions,
         handshake: Handshake,
     ) -> Result<Self, Reason> {
-        let tools_changed = Arc::new(Notify::new());
+        let (changed, progress) = (Arc::new(Notify::new()), Progress::default());
         let client = Client {
             server: name.to_owned(),
             workspace: options.workspace.clone(),
             questions: options.questions.clone(),
-            tools_changed: Arc::clone(&tools_changed),
+            changed: Arc::clone(&changed),
+            progress: progress.clone(),
         };
         let last_lines = LastLines::default();
         let mut processes = None;
@@ -154,7 +162,8 @@ impl Connection {
             processes,
             call_timeout: config.call_timeout(),
             last_lines,
-            tools_changed,
+            changed,
+            progress,
             lost: Notify::new(),
             questions: options.questions.clone(),
         })
@@ -162,11 +171,58 @@ impl Connection {
 
     /// Returns the server's tools.
     pub(crate) async fn list_tools(&self) -> Result<Vec<Tool>, Reason> {
-        let listing = tokio::time::timeout(CONNECT_TIMEOUT, self.service.list_all_tools());
-        let tools = listing.await.map_err(|_| "it did not list its tools in time".to_owned())?;
-        match tools {
-            Ok(tools) => Ok(tools),
+        match self.list(self.service.list_all_tools()).await {
+            // A server may have nothing but prompts or resources.
+            Err(_) if !self.has(|offers| offers.tools.is_some()) && !self.is_closed() => Ok(Vec::new()),
+            tools => tools,
+        }
+    }
+
+    /// Returns the server's prompts. A server that fails to list them may still have useful tools.
+    pub(crate) async fn list_prompts(&self) -> Vec<Prompt> {
+        match self.has(|offers| offers.prompts.is_some()) {
+            true => self.list(self.service.list_all_prompts()).await.unwrap_or_default(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Returns the server's resources. A server that fails to list them may still have useful tools.
+    pub(crate) async fn list_resources(&self) -> Vec<Resource> {
+        match self.has_resources() {
+            true => self.list(self.service.list_all_resources()).await.unwrap_or_default(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Returns whether the server has resources, which it may not list.
+    pub(crate) fn has_resources(&self) -> bool {
+        self.has(|offers| offers.resources.is_some())
+    }
+
+    fn has(&self, capability: impl Fn(&ServerCapabilities) -> bool) -> bool {
+        self.service.peer_info().is_some_and(|info| capability(&info.capabilities))
+    }
+
+    async fn list<T>(
+        &self,
+        listing: impl Future<Output = Result<Vec<T>, rmcp::ServiceError>>,
+    ) -> Result<Vec<T>, Reason> {
+        let listing = tokio::time::timeout(CONNECT_TIMEOUT, listing);
+        match listing.await.map_err(|_| "it did not list what it offers in time".to_owned())? {
+            Ok(list) => Ok(list),
             Err(error) => Err(self.last_lines.explain(&describe_request(&error)).await),
+        }
+    }
+
+    /// Waits for the answer to a request, for as long as a call may take.
+    async fn finish<T>(
+        &self,
+        request: impl Future<Output = Result<T, rmcp::ServiceError>>,
+    ) -> Result<T, Reason> {
+        match tokio::time::timeout(self.call_timeout, request).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(describe_request(&error)),
+            Err(_) => Err(format!("it did not answer within {} s", self.call_timeout.as_secs())),
         }
     }
 
@@ -202,6 +258,33 @@ impl Connection {
     pub(crate) fn service(&self) -> &RunningService<RoleClient, Client> {
         &self.service
     }
+}
+
+/// Reads a resource of a server.
+pub(crate) async fn read_resource(
+    connection: Option<&Connection>,
+    uri: &str,
+) -> Result<ServerContent, Reason> {
+    let connection = connection.ok_or_else(not_connected)?;
+    let request = ReadResourceRequestParams::new(uri);
+    let result = connection.finish(connection.service.read_resource(request)).await?;
+    Ok(ServerContent::from(&result))
+}
+
+/// Fills in a prompt of a server.
+pub(crate) async fn get_prompt(
+    connection: Option<&Connection>,
+    name: &str,
+    arguments: Map<String, Value>,
+) -> Result<ServerContent, Reason> {
+    let connection = connection.ok_or_else(not_connected)?;
+    let request = GetPromptRequestParams::new(name).with_arguments(arguments);
+    let result = connection.finish(connection.service.get_prompt(request)).await?;
+    Ok(ServerContent::from(&result))
+}
+
+fn not_connected() -> Reason {
+    "it is not connected now".to_owned()
 }
 
 fn start(

@@ -2,19 +2,21 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use memoir_core::Image;
-use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{
+    CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents, Role,
+};
 
 /// Text and images from a server.
-#[derive(Debug, Default)]
-pub(crate) struct Content {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerContent {
     parts: Vec<String>,
     /// Images that models can see. The text describes them.
-    pub(crate) images: Vec<Image>,
+    pub images: Vec<Image>,
 }
 
-impl Content {
+impl ServerContent {
     /// Returns the text for the model.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.parts.join("\n")
     }
 
@@ -59,13 +61,37 @@ impl Content {
     }
 }
 
-impl From<&CallToolResult> for Content {
+impl From<&CallToolResult> for ServerContent {
     fn from(result: &CallToolResult) -> Self {
         let mut content = Self::default();
         result.content.iter().for_each(|block| content.add(block));
         // Servers send the same as text for clients that do not know structured results. Not all of them do.
         if let Some(structured) = result.structured_content.as_ref().filter(|_| content.parts.is_empty()) {
             content.parts.push(structured.to_string());
+        }
+        content
+    }
+}
+
+impl From<&ReadResourceResult> for ServerContent {
+    fn from(result: &ReadResourceResult) -> Self {
+        let mut content = Self::default();
+        result.contents.iter().for_each(|contents| content.add_resource(contents));
+        content
+    }
+}
+
+impl From<&GetPromptResult> for ServerContent {
+    fn from(result: &GetPromptResult) -> Self {
+        let mut content = Self::default();
+        // Some prompts give examples of answers.
+        let is_dialog = result.messages.iter().any(|message| message.role == Role::Assistant);
+        for message in &result.messages {
+            if is_dialog {
+                let role = if message.role == Role::Assistant { "Assistant:" } else { "User:" };
+                content.parts.push(role.to_owned());
+            }
+            content.add(&message.content);
         }
         content
     }

@@ -7,13 +7,15 @@ use std::{
 };
 
 use memoir_core::lock;
-use memoir_tools::Tool;
 use rmcp::{model::SubscriptionFilter, service::Subscription};
+use serde_json::{Map, Value};
 use tokio::{sync::watch, task::JoinHandle, time::Instant};
 
 use crate::{
     config::ServerConfig,
-    connection::{Connection, Handshake, Reason, ServerOptions},
+    connection::{Connection, Handshake, Reason, ServerOptions, get_prompt, read_resource},
+    content::ServerContent,
+    offers::Offers,
     tool::ServerTool,
 };
 
@@ -45,12 +47,7 @@ pub enum ServerState {
     /// The first attempt to connect has not ended yet.
     Connecting,
     /// The server is connected.
-    Ready {
-        /// Its tools.
-        tools: Vec<Arc<dyn Tool>>,
-        /// The revision of the protocol.
-        revision: String,
-    },
+    Ready(Arc<Offers>),
     /// The server is not connected, and will be tried again.
     Down {
         /// Why, as a sentence without its subject.
@@ -63,6 +60,7 @@ pub struct Server {
     name: String,
     address: String,
     state: watch::Receiver<ServerState>,
+    connection: CurrentConnection,
     supervisor: JoinHandle<()>,
 }
 
@@ -70,17 +68,18 @@ impl Server {
     /// Starts to connect to a server. The address is for display.
     pub fn start(name: &str, address: &str, config: ServerConfig, options: ServerOptions) -> Self {
         let (sender, state) = watch::channel(ServerState::Connecting);
-        let supervisor =
-            Supervisor { name: name.to_owned(), config, options, state: sender, current: Arc::default() };
+        let connection = CurrentConnection::default();
+        let current = Arc::clone(&connection);
+        let supervisor = Supervisor { name: name.to_owned(), config, options, state: sender, current };
         let supervisor = tokio::spawn(supervisor.run());
-        Self { name: name.to_owned(), address: address.to_owned(), state, supervisor }
+        Self { name: name.to_owned(), address: address.to_owned(), state, connection, supervisor }
     }
 
     /// A server that cannot be used.
     pub fn unusable(name: &str, address: &str, reason: String) -> Self {
         let (_, state) = watch::channel(ServerState::Down { reason });
-        let supervisor = tokio::spawn(async {});
-        Self { name: name.to_owned(), address: address.to_owned(), state, supervisor }
+        let (connection, supervisor) = (CurrentConnection::default(), tokio::spawn(async {}));
+        Self { name: name.to_owned(), address: address.to_owned(), state, connection, supervisor }
     }
 
     /// Returns the name in the config.
@@ -96,6 +95,30 @@ impl Server {
     /// Returns the current state.
     pub fn state(&self) -> ServerState {
         self.state.borrow().clone()
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a sentence without its subject.
+    pub async fn read_resource(&self, uri: &str) -> Result<ServerContent, String> {
+        let connection = lock(&self.connection).clone();
+        read_resource(connection.as_deref(), uri).await
+    }
+
+    /// Fills in a prompt.
+    ///
+    /// # Errors
+    ///
+    /// Fails with a sentence without its subject.
+    pub async fn get_prompt(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<ServerContent, String> {
+        let connection = lock(&self.connection).clone();
+        get_prompt(connection.as_deref(), name, arguments).await
     }
 
     /// Waits until the first attempt to connect has ended.
@@ -160,19 +183,24 @@ impl Supervisor {
     async fn connect(&self, handshake: Handshake) -> Result<Arc<Connection>, Reason> {
         let connection = Connection::open(&self.name, &self.config, &self.options, handshake).await?;
         let connection = Arc::new(connection);
-        self.list_tools(&connection).await?;
+        self.list_offers(&connection).await?;
         Ok(connection)
     }
 
-    async fn list_tools(&self, connection: &Arc<Connection>) -> Result<(), Reason> {
+    async fn list_offers(&self, connection: &Arc<Connection>) -> Result<(), Reason> {
         let tools = connection.list_tools().await?;
-        let tools = ServerTool::all(&self.name, &self.current, tools);
+        let offers = Offers {
+            tools: ServerTool::all(&self.name, &self.current, tools, connection.has_resources()),
+            prompts: connection.list_prompts().await.into_iter().map(Into::into).collect(),
+            resources: connection.list_resources().await.into_iter().map(Into::into).collect(),
+            revision: connection.revision(),
+        };
         *lock(&self.current) = Some(Arc::clone(connection));
-        self.state.send_replace(ServerState::Ready { tools, revision: connection.revision() });
+        self.state.send_replace(ServerState::Ready(Arc::new(offers)));
         Ok(())
     }
 
-    /// Keeps the list of tools up to date until the server has gone. Returns the reason.
+    /// Keeps the lists up to date until the server has gone. Returns the reason.
     async fn watch(&self, connection: Arc<Connection>) -> Reason {
         let mut changes = subscribe(&connection).await;
         let mut checked = Instant::now();
@@ -190,7 +218,7 @@ impl Supervisor {
                     }
                     is_change
                 }
-                () = connection.tools_changed.notified() => true,
+                () = connection.changed.notified() => true,
                 () = tokio::time::sleep(WATCH_INTERVAL) => false,
                 () = connection.lost.notified() => return connection.last_lines.explain("it does not answer").await,
             };
@@ -201,7 +229,7 @@ impl Supervisor {
             let is_due = !connection.is_process() && checked.elapsed() >= CHECK_INTERVAL;
             if has_changed || is_due {
                 checked = Instant::now();
-                if let Err(reason) = self.list_tools(&connection).await {
+                if let Err(reason) = self.list_offers(&connection).await {
                     return reason;
                 }
             }
@@ -209,11 +237,15 @@ impl Supervisor {
     }
 }
 
-/// Subscribes to changes of the tools. Servers of the older revisions report them without being asked.
+/// Subscribes to changes of the lists. Servers of the older revisions report them without being asked.
 async fn subscribe(connection: &Connection) -> Option<Subscription> {
     if !connection.needs_subscription() {
         return None;
     }
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let filter = SubscriptionFilter::builder()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build();
     tokio::time::timeout(SUBSCRIBE_TIMEOUT, connection.service().listen(filter)).await.ok()?.ok()
 }

@@ -1,6 +1,6 @@
 //! Adapts a server's tool to Memoir's [`Tool`] trait.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use memoir_core::{ToolSpec, escape_fence, lock};
@@ -9,11 +9,13 @@ use memoir_tools::{
 };
 use rmcp::{ServiceError, model::CallToolRequestParams};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::{
     connection::Connection,
-    content::Content,
+    content::ServerContent,
     failure::{describe_request, is_gone},
+    resource_tool::{self, ResourceTool},
     server::CurrentConnection,
 };
 
@@ -22,6 +24,9 @@ const MAX_DESCRIPTION_CHARS: usize = 1000;
 
 /// Maximum length of a tool name. Some providers reject longer names.
 const MAX_NAME_LENGTH: usize = 64;
+
+/// How long the reports of a server about its progress can extend a call.
+const MAX_CALL_TIME: Duration = Duration::from_secs(3600);
 
 /// Returns the name by which the model calls a tool: the server and the tool, in characters that every provider
 /// accepts.
@@ -57,6 +62,7 @@ impl ServerTool {
         server: &str,
         connection: &CurrentConnection,
         tools: Vec<rmcp::model::Tool>,
+        has_resources: bool,
     ) -> Vec<Arc<dyn Tool>> {
         let mut used = HashSet::new();
         let convert = |tool: rmcp::model::Tool| -> Arc<dyn Tool> {
@@ -74,7 +80,15 @@ impl ServerTool {
                 spec,
             })
         };
-        tools.into_iter().map(convert).collect()
+        let mut tools: Vec<Arc<dyn Tool>> = tools.into_iter().map(convert).collect();
+        if has_resources {
+            tools.push(Arc::new(ResourceTool {
+                server: server.to_owned(),
+                name: make_unique(qualify_name(server, resource_tool::NAME), &mut used),
+                connection: Arc::clone(connection),
+            }));
+        }
+        tools
     }
 
     /// Describes a call that failed. If the server has gone, it is started again.
@@ -111,7 +125,7 @@ impl Tool for ServerTool {
         })
     }
 
-    async fn run(&self, arguments: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn run(&self, arguments: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let Value::Object(arguments) = arguments else {
             return Err(ToolError::Arguments("expected a JSON object".into()));
         };
@@ -119,13 +133,20 @@ impl Tool for ServerTool {
         let connection = lock(&self.connection).clone();
         let connection = connection.ok_or_else(|| self.fail("it is not connected now"))?;
         let limit = connection.call_timeout;
+        let mut progress = connection.progress.subscribe();
+        let started = Instant::now();
         let mut call = std::pin::pin!(connection.call_tool(request));
         let result = loop {
-            match tokio::time::timeout(limit, &mut call).await {
-                Ok(result) => break result,
-                // The server is waiting for the user.
-                Err(_) if connection.questions.is_asking() => {}
-                Err(_) => {
+            // Progress and questions to the user extend the time.
+            tokio::select! {
+                result = &mut call => break result,
+                Ok(()) = progress.changed(), if started.elapsed() < MAX_CALL_TIME => {
+                    context.report_progress(&progress.borrow_and_update());
+                }
+                () = tokio::time::sleep(limit) => {
+                    if connection.questions.is_asking() {
+                        continue;
+                    }
                     let (server, seconds) = (&self.server, limit.as_secs());
                     let reason = format!("the MCP server `{server}` did not answer within {seconds} s");
                     return Err(ToolError::Failed(reason));
@@ -136,7 +157,7 @@ impl Tool for ServerTool {
             Ok(result) => result,
             Err(error) => return Err(self.explain(&error, &connection).await),
         };
-        let content = Content::from(&result);
+        let content = ServerContent::from(&result);
         match result.is_error {
             Some(true) => Err(self.fail(&content.text())),
             _ => Ok(ToolOutput { text: quote(&content.text()), images: content.images, notice: None }),
@@ -146,7 +167,7 @@ impl Tool for ServerTool {
 
 /// Wraps server output in the fence for untrusted text, which marks it as data. Only brackets that could close the
 /// fence are replaced, because the output may be code.
-fn quote(output: &str) -> String {
+pub(crate) fn quote(output: &str) -> String {
     format!(
         "<memory>\n{}\n</memory>",
         truncate_output(&escape_fence(output, "memory"), MAX_TOOL_OUTPUT_BYTES)

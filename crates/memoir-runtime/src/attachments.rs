@@ -1,6 +1,7 @@
 //! Attaches files that a prompt names with `@`.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, Read as _},
     path::{Path, PathBuf},
@@ -8,10 +9,10 @@ use std::{
 
 use memoir_core::{Image, ImageError, InputPart, MAX_IMAGE_BYTES, TurnInput};
 
-use crate::files::expand_home;
+use crate::{files::expand_home, server_offers::ServerOffers};
 
 /// Maximum size of an attached text in bytes. The model can read a larger one in parts with tools.
-const MAX_BYTES: u64 = 200_000;
+pub const MAX_TEXT_BYTES: usize = 200_000;
 
 /// A file named in a prompt.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub enum AttachmentError {
     #[error("it is larger than {limit} bytes")]
     TooLarge {
         /// Maximum size in bytes.
-        limit: u64,
+        limit: usize,
     },
     /// The file is neither UTF-8 text nor an image.
     #[error("it is neither text (UTF-8) nor a PNG, JPEG, GIF or WebP image")]
@@ -66,6 +67,16 @@ pub struct AttachmentContext<'a> {
     pub user_home: Option<&'a Path>,
 }
 
+/// Characters after a name that belong to the sentence.
+const PUNCTUATION: [char; 7] = [',', '.', ';', ':', '?', '!', ')'];
+
+/// Returns the resources of servers that a prompt names, without duplicates.
+pub fn find_resources(prompt: &str, offers: &ServerOffers) -> BTreeSet<String> {
+    let names = prompt.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    let names = names.map(|name| name.trim_end_matches(PUNCTUATION));
+    names.filter(|name| offers.is_offer(name)).map(str::to_owned).collect()
+}
+
 /// Returns the files that a prompt names, without duplicates. Words that do not name an existing file are ignored.
 pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
@@ -73,7 +84,7 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
         // Punctuation after the path belongs to the sentence.
         let name = match locate(name, context) {
             Some(_) => name,
-            None => name.trim_end_matches([',', '.', ';', ':', '?', '!', ')']),
+            None => name.trim_end_matches(PUNCTUATION),
         };
         let Some(path) = locate(name, context) else { continue };
         if attachments.iter().all(|other| other.name != name) {
@@ -106,8 +117,8 @@ fn read(path: &Path) -> Result<AttachedContent, AttachmentError> {
     match Image::new(bytes) {
         Ok(image) => Ok(AttachedContent::Image(image)),
         Err(error @ ImageError::TooLarge) => Err(AttachmentError::Image(error)),
-        Err(ImageError::UnknownFormat) if size > MAX_BYTES => {
-            Err(AttachmentError::TooLarge { limit: MAX_BYTES })
+        Err(ImageError::UnknownFormat) if size > MAX_TEXT_BYTES as u64 => {
+            Err(AttachmentError::TooLarge { limit: MAX_TEXT_BYTES })
         }
         Err(ImageError::UnknownFormat) => {
             let text = String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::UnknownFormat)?;

@@ -44,6 +44,7 @@ mod persistence;
 pub mod personas;
 mod runtime;
 pub mod scope;
+mod server_offers;
 mod servers;
 mod session;
 pub mod settings;
@@ -61,6 +62,7 @@ pub use memoir_core::printable;
 pub use memory::connect_recall;
 pub use persistence::Persistence;
 pub use runtime::{Runtime, RuntimeOptions};
+pub use server_offers::ServerOffers;
 pub use session::{
     ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,
     PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,

@@ -17,6 +17,7 @@ use crate::{
     failure::Failure,
     models::Models,
     operations::servers::{ServerList, ServerReport, unknown},
+    server_offers::ServerOffers,
     tools,
 };
 
@@ -28,7 +29,7 @@ const ALL: &str = "all";
 
 /// The MCP servers of the config.
 pub(crate) struct Servers {
-    servers: Vec<Server>,
+    servers: Arc<Vec<Server>>,
     /// Asks the user what servers want to know.
     pub(crate) questions: Questions,
     /// Names of the servers for which the first turn waits.
@@ -63,8 +64,9 @@ impl Servers {
                 Err(missing) => Server::unusable(name, &config.address(), missing.to_string()),
             }
         };
-        let servers = models.config.mcp.iter().filter(|(name, _)| is_wanted(name)).map(start).collect();
-        Self { servers, questions, awaited: BTreeSet::new(), reported: HashSet::new() }
+        let servers: Vec<Server> =
+            models.config.mcp.iter().filter(|(name, _)| is_wanted(name)).map(start).collect();
+        Self { servers: Arc::new(servers), questions, awaited: BTreeSet::new(), reported: HashSet::new() }
     }
 
     /// Makes the first turn wait for these servers, or for all of them.
@@ -104,23 +106,35 @@ impl Servers {
         }
     }
 
+    /// Returns what the servers offer to the user.
+    pub(crate) fn offers(&self) -> ServerOffers {
+        ServerOffers::new(&self.servers)
+    }
+
     /// Returns the state of each server.
     pub(crate) fn report(&self) -> ServerList {
         let report = |server: &Server| {
-            let (revision, tools, problem) = match server.state() {
-                ServerState::Connecting => (None, Vec::new(), Some("it is not ready yet".to_owned())),
-                ServerState::Ready { tools, revision } => {
-                    let names = tools.iter().map(|tool| tool.spec().name.into_owned());
-                    (Some(revision), names.collect(), None)
-                }
-                ServerState::Down { reason } => (None, Vec::new(), Some(reason)),
+            let (offers, problem) = match server.state() {
+                ServerState::Connecting => (None, Some("it is not ready yet".to_owned())),
+                ServerState::Ready(offers) => (Some(offers), None),
+                ServerState::Down { reason } => (None, Some(reason)),
             };
+            let offers = offers.as_deref();
+            let (tools, prompts, resources) = offers.map_or_else(Default::default, |offers| {
+                (
+                    offers.tools.iter().map(|tool| tool.spec().name.into_owned()).collect(),
+                    offers.prompts.iter().map(|prompt| prompt.name.clone()).collect(),
+                    offers.resources.iter().map(|resource| resource.uri.clone()).collect(),
+                )
+            });
             ServerReport {
                 name: server.name().to_owned(),
                 address: server.address().to_owned(),
-                is_connected: revision.is_some(),
-                revision,
+                is_connected: offers.is_some(),
+                revision: offers.map(|offers| offers.revision.clone()),
                 tools,
+                prompts,
+                resources,
                 problem,
             }
         };
@@ -132,12 +146,12 @@ impl Servers {
         let awaited = std::mem::take(&mut self.awaited);
         self.settle(|name| awaited.contains(name)).await;
         let mut joined = tools.clone();
-        for server in &self.servers {
+        for server in self.servers.iter() {
             let name = server.name();
             let (kind, problem) = match server.state() {
-                ServerState::Ready { tools, .. } => {
+                ServerState::Ready(offers) => {
                     self.reported.retain(|(other, _)| other != name);
-                    joined = tools.into_iter().fold(joined, ToolSet::with);
+                    joined = offers.tools.iter().cloned().fold(joined, ToolSet::with);
                     continue;
                 }
                 ServerState::Connecting => (

@@ -11,6 +11,7 @@ pub mod data;
 pub mod database;
 pub mod fakes;
 mod home;
+mod image;
 mod provider;
 mod run;
 mod terminal;
@@ -18,6 +19,7 @@ pub mod torture;
 mod waiting;
 
 pub use home::TestHome;
+pub use image::DOT_PNG;
 pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};
 pub use run::ProgramRun;
 pub use terminal::Terminal;

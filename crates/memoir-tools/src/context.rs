@@ -18,6 +18,9 @@ use crate::{
 /// Returns whether the user's rules deny a path to a tool.
 pub type DeniedPaths = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
+/// Receives a text about the progress of a call.
+pub type ProgressReporter = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -35,6 +38,8 @@ pub struct ToolContext {
     pub subagents: Option<Arc<dyn SubagentRunner>>,
     /// Paths that the called tool must not visit, if there are any.
     pub denied: Option<DeniedPaths>,
+    /// Shows the progress of the call to the user, if anyone is watching.
+    pub progress: Option<ProgressReporter>,
 }
 
 impl ToolContext {
@@ -42,6 +47,13 @@ impl ToolContext {
     pub fn with_subagents(mut self, subagents: Arc<dyn SubagentRunner>) -> Self {
         self.subagents = Some(subagents);
         self
+    }
+
+    /// Reports the progress of the call.
+    pub fn report_progress(&self, text: &str) {
+        if let Some(report) = &self.progress {
+            report(text);
+        }
     }
 
     /// Returns whether a rule denies a path to the tool.
@@ -104,6 +116,7 @@ impl ToolContext {
             search: None,
             subagents: None,
             denied: None,
+            progress: None,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use memoir_testkit::{Reply, ScriptedProvider, TestHome};
+use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::{Value, json};
 
 use super::{Bench, Extent, ensure, json_of, service::Service, succeeded, with_path};
@@ -52,9 +52,14 @@ fn try_everything(bench: &mut Bench) {
     let stdio = format!("command = {program:?}");
     let result = connect_and_call(bench, &stdio, "2025-11-25", echo());
     bench.record(EVERYTHING, "stdio: connect, call echo", result);
-    let image =
-        connect_and_call(bench, &stdio, "2025-11-25", ("get-tiny-image", json!({}), "[image: image/png"));
+    let image = connect_and_call(bench, &stdio, "2025-11-25", ("get-tiny-image", json!({}), "[image: PNG, "));
     bench.record(EVERYTHING, "stdio: an image", image);
+    let linked = json!({"uri": "demo://resource/dynamic/text/1"});
+    let fetched = connect_and_call(bench, &stdio, "2025-11-25", ("fetch_resource", linked, "plaintext"));
+    bench.record(EVERYTHING, "stdio: fetch a resource", fetched);
+    bench.record(EVERYTHING, "stdio: attach a resource with @", attach_resource(bench, &stdio));
+    bench.record(EVERYTHING, "stdio: a prompt as a slash command", send_prompt(bench, &stdio));
+    bench.record(EVERYTHING, "stdio: progress", watch_progress(bench, &stdio));
     let roots = connect_and_call(bench, &stdio, "2025-11-25", ("get-roots-list", json!({}), "file:///"));
     bench.record(EVERYTHING, "stdio: the root", roots);
     for (mode, path, transport) in [("streamableHttp", "/mcp", "http"), ("sse", "/sse", "sse")] {
@@ -68,6 +73,47 @@ fn try_everything(bench: &mut Bench) {
             connect_and_call(bench, &config, "2025-11-25", echo())
         });
         bench.record(EVERYTHING, format!("{transport}: connect, call echo"), result);
+    }
+}
+
+fn home_with(bench: &Bench, config: &str) -> TestHome {
+    let home = bench.home();
+    home.write_config(&format!("[mcp.part]\n{config}\n"));
+    home
+}
+
+fn attach_resource(bench: &Bench, config: &str) -> Result<(), String> {
+    let home = home_with(bench, config);
+    let provider = ScriptedProvider::start([Reply::text("Done.")]);
+    let prompt = "Summarize @part:demo://resource/static/document/features.md.";
+    succeeded(&with_path(home.memoir(["-p", prompt]).provider(&provider)).output())?;
+    let body = provider.requests()[0].body["messages"].clone();
+    ensure(body.to_string().contains("# Everything Server"), &body)
+}
+
+fn send_prompt(bench: &Bench, config: &str) -> Result<(), String> {
+    let home = home_with(bench, config);
+    let provider = ScriptedProvider::start([Reply::text("It rains.")]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let arguments = ["--wait-servers", "part"];
+    let terminal =
+        Terminal::open_with(&home, Some(&provider), (30, 100), &arguments, &[("PATH", path.as_str())]);
+    terminal.submit("/part:args-prompt Paris state=Texas");
+    terminal.wait_for("It rains.");
+    let body = provider.requests()[0].body["messages"].clone();
+    ensure(body.to_string().contains("What's weather in Paris, Texas?"), &body)
+}
+
+fn watch_progress(bench: &Bench, config: &str) -> Result<(), String> {
+    let home = home_with(bench, config);
+    let tool = ("part__trigger-long-running-operation", json!({"duration": 1, "steps": 2}));
+    let provider = ScriptedProvider::start([Reply::tool_call("c1", tool.0, &tool.1), Reply::text("Done.")]);
+    let arguments =
+        ["-p", "go", "--approval", "full", "--wait-servers", "part", "--output-format", "stream-json"];
+    let events = succeeded(&with_path(home.memoir(arguments).provider(&provider)).output())?;
+    match events.contains("\"text\":\"1 of 2\"") {
+        true => Ok(()),
+        false => Err(events),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::{path::PathBuf, process::Command};
 
-use memoir_testkit::{ProgramRun, TestHome};
+use memoir_testkit::{DOT_PNG, ProgramRun, Terminal, TestHome};
 use serde_json::{Value, json};
 
-use super::{Bench, Extent, ensure, json_of, service::Service};
+use super::{Bench, Extent, ensure, json_of, service::Service, succeeded};
 
 const AIMOCK: (&str, &str) = ("aimock", "1.43.0");
 const LLAMA: (&str, &str) = ("llama.cpp (xllamacpp)", "2026.10.11549");
@@ -114,6 +114,11 @@ fn try_aimock(bench: &mut Bench) {
             .ask(&home, &service, "hello")
             .and_then(|result| ensure(result["text"] == "Hello from the mock.", &result));
         bench.record(AIMOCK, format!("{}: an answer", door.model), answer);
+        let _ = std::fs::write(home.workspace().join("dot.png"), DOT_PNG);
+        let image = door
+            .ask(&home, &service, "hello, see @dot.png")
+            .and_then(|result| ensure(result["text"] == "Hello from the mock.", &result));
+        bench.record(AIMOCK, format!("{}: an image", door.model), image);
         let tools = door.ask(&home, &service, "read both").and_then(|result| {
             ensure(result["text"].as_str().is_some_and(|text| text.ends_with("Read a and b.")), &result)
         });
@@ -156,6 +161,29 @@ fn try_llama(bench: &mut Bench, context: u64) {
     bench.record(LLAMA, what("recall from another conversation"), recalled);
     let long = "It goes on and on. ".repeat(1000);
     bench.record(LLAMA, what("a prompt that is too long"), door.ask(&home, &service, &long).map(drop));
+    let conversation = converse(&door, &home, &service);
+    bench.record(LLAMA, what("ten turns in a terminal that recall an earlier conversation"), conversation);
+}
+
+/// Holds a conversation of ten turns in a terminal, whose first turn recalls an earlier conversation. What a model of
+/// this size says does not matter.
+fn converse(door: &Door, home: &TestHome, service: &Service) -> Result<(), String> {
+    let url = format!("{}{}", service.url(), door.path);
+    let arguments = ["--model", door.model];
+    let terminal = Terminal::open_with(home, None, (50, 120), &arguments, &[(door.url, url.as_str())]);
+    terminal.submit("What is my dog called?");
+    terminal.submit("/why");
+    terminal.wait_for("My dog is called Rufus.");
+    for number in 2..=10 {
+        terminal.submit(&format!("Tell me about animal number {number}."));
+    }
+    terminal.wait_for_prompt();
+    drop(terminal);
+    let exported = succeeded(&home.memoir(["export", "--format", "jsonl"]).output())?;
+    match exported.contains("Tell me about animal number 10.") {
+        true => Ok(()),
+        false => Err(exported),
+    }
 }
 
 fn try_litellm(bench: &mut Bench) {

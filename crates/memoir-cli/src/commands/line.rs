@@ -72,7 +72,7 @@ fn usage_hint(name: &str) -> String {
     format!("Type `/help {name}` to see how to use it.")
 }
 
-fn first_word(text: &str) -> (&str, &str) {
+pub(super) fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_once(char::is_whitespace).map_or((text, ""), |(word, rest)| (word, rest.trim()))
 }
@@ -102,7 +102,7 @@ fn split_free_text(command: &Command, rest: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-fn split_like_a_shell(rest: &str, name: &str) -> Result<Vec<String>, Failure> {
+pub(super) fn split_like_a_shell(rest: &str, name: &str) -> Result<Vec<String>, Failure> {
     let words = shlex::split(rest)
         .ok_or_else(|| Failure::usage("a quotation mark is not closed").hint(usage_hint(name)))?;
     // In a command line, the shell expands the tilde.

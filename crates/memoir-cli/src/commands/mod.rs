@@ -29,6 +29,7 @@ mod redaction;
 mod resume;
 mod retry;
 mod schedule;
+mod server_prompt;
 mod summarizer;
 mod tools;
 mod verbosity;
@@ -185,6 +186,9 @@ pub fn all() -> clap::Command {
 
 /// Runs the slash command in `line`.
 pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
+    if let Some(prompt) = server_prompt::expand(line, app).await? {
+        return Ok(Next::Ask(prompt));
+    }
     let words = line::split(line, &all())?;
     let name = words.first().cloned().unwrap_or_default();
     let SlashLine { command } =

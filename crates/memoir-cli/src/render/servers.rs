@@ -16,13 +16,22 @@ pub(crate) fn list(list: &ServerList) -> String {
     list.servers.iter().map(server).collect::<Vec<_>>().join("\n")
 }
 
+/// Maximum number of prompts or resources that are named.
+const MAX_NAMES: usize = 20;
+
 fn server(server: &ServerReport) -> String {
     let (state, detail) = match (&server.problem, &server.revision) {
         (Some(problem), _) => ("not connected".to_owned(), format!("{problem}.")),
         (None, revision) => {
             let tools = pluralize(server.tools.len() as u64, "tool", "tools");
             let revision = revision.as_deref().unwrap_or("unknown");
-            (format!("{tools}, revision {revision}"), server.tools.join(", "))
+            let names = |mark: &str, names: &[String]| -> Vec<String> {
+                names.iter().take(MAX_NAMES).map(|name| format!("{mark}{}:{name}", server.name)).collect()
+            };
+            let lists = [server.tools.clone(), names("/", &server.prompts), names("@", &server.resources)];
+            let lines: Vec<String> =
+                lists.iter().filter(|list| !list.is_empty()).map(|list| list.join(", ")).collect();
+            (format!("{tools}, revision {revision}"), lines.join("\n    "))
         }
     };
     let text = format!("{}: {state} ({})\n    {detail}", server.name, server.address);

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use clap::{Arg, Command};
-use memoir_runtime::operations::suggestions::{Suggestion, SuggestionSource, suggest};
+use memoir_runtime::{
+    ServerOffers,
+    operations::suggestions::{Suggestion, SuggestionSource, suggest},
+};
 use reedline::{Completer, CompletionResult, Span};
 
 use crate::{commands, completion_source::ValueSource, paths::expand_home};
@@ -15,13 +18,15 @@ pub(super) type Lookup<'a> = &'a dyn Fn(SuggestionSource, &str) -> Vec<Suggestio
 pub(super) struct MemoirCompleter {
     pub(super) runtime: memoir_runtime::Runtime,
     pub(super) executor: tokio::runtime::Handle,
+    pub(super) offers: ServerOffers,
 }
 
 impl Completer for MemoirCompleter {
     fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
         let input = line.get(..position).unwrap_or(line);
         let lookup = |source, word: &str| self.executor.block_on(suggest(source, word, &self.runtime));
-        let (start, suggestions) = complete(input, self.runtime.directory(), &lookup);
+        let (start, mut suggestions) = complete(input, self.runtime.directory(), &lookup);
+        suggestions.extend(offered(&input[start..], start, &self.offers));
         let suggestions = suggestions.into_iter().map(|suggestion| reedline::Suggestion {
             // After a directory, the user continues with a file name.
             append_whitespace: !suggestion.value.ends_with('/'),
@@ -32,6 +37,17 @@ impl Completer for MemoirCompleter {
         });
         CompletionResult::fresh(suggestions.collect::<Vec<_>>())
     }
+}
+
+/// Returns the prompts and resources of servers that start with the last word.
+fn offered(word: &str, start: usize, offers: &ServerOffers) -> Vec<Suggestion> {
+    let (mark, mut found) = match word.chars().next() {
+        Some('@') => ('@', offers.suggest_resources(&word[1..])),
+        Some('/') if start == 0 => ('/', offers.suggest_prompts(&word[1..])),
+        _ => return Vec::new(),
+    };
+    found.truncate(MAX_SUGGESTIONS);
+    found.into_iter().map(|found| Suggestion { value: format!("{mark}{}", found.value), ..found }).collect()
 }
 
 const MAX_SUGGESTIONS: usize = 100;

@@ -40,8 +40,11 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
     let earlier = app.session.store().recent_commands(editor::HISTORY_LINES).await?;
-    let completer =
-        MemoirCompleter { runtime: app.session.runtime.clone(), executor: tokio::runtime::Handle::current() };
+    let completer = MemoirCompleter {
+        runtime: app.session.runtime.clone(),
+        executor: tokio::runtime::Handle::current(),
+        offers: app.session.server_offers(),
+    };
     let mut editor = Editor::new(&earlier, Box::new(completer), app.printer.take_printer());
     let printer = app.printer.clone();
     let tasks =

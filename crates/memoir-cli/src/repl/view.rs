@@ -1,6 +1,7 @@
 //! Shows a turn on the screen: a spinner with the current activity, and the answer as it streams.
 
 use memoir_agent::{ToolOutcome, TurnEvent};
+use memoir_core::reveal_on_one_line;
 use memoir_redact::without_secrets;
 use memoir_runtime::printable;
 
@@ -49,6 +50,10 @@ impl TurnView {
             TurnEvent::ToolStarted(call) => {
                 self.finish();
                 self.spinner.show(&format!("running {}", call.name));
+            }
+            TurnEvent::ToolProgress { call, text } => {
+                let text = format!("running {}: {text}", call.name);
+                self.spinner.show(&reveal_on_one_line(&without_secrets(&text)));
             }
             TurnEvent::ToolFinished { call, outcome } => {
                 self.finish();

@@ -1,31 +1,26 @@
 //! Images: attached with `@`, read by a tool, or returned by an MCP server.
 
-use std::fs;
+use std::{fs, sync::LazyLock};
 
-use memoir_testkit::{Reply, ScriptedProvider, Terminal, TestHome};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use memoir_testkit::{DOT_PNG, Reply, ScriptedProvider, Terminal, TestHome};
 use serde_json::{Value, json};
 
 use crate::{home, providers::PROVIDERS};
 
-/// A PNG file with one pixel, in base64.
-pub(crate) const DOT: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+/// A PNG file in base64.
+pub(crate) static DOT: LazyLock<String> = LazyLock::new(|| STANDARD.encode(DOT_PNG));
 
 fn home_with_image() -> TestHome {
     let home = home();
-    fs::write(home.workspace().join("dot.png"), decode(DOT)).unwrap();
+    fs::write(home.workspace().join("dot.png"), DOT_PNG).unwrap();
     home
-}
-
-fn decode(text: &str) -> Vec<u8> {
-    use base64::{Engine as _, engine::general_purpose::STANDARD};
-    STANDARD.decode(text).unwrap()
 }
 
 fn count_images(body: &Value) -> usize {
     // The scripted provider repeats the input of a Responses request as messages.
     let content = body.get("input").unwrap_or(body);
-    content.to_string().matches(DOT).count()
+    content.to_string().matches(DOT.as_str()).count()
 }
 
 #[test]
@@ -76,7 +71,10 @@ fn a_model_that_cannot_see_gets_the_description_and_the_user_is_told() {
         let notes = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && notes.contains("cannot see images"), "{model}: {notes}");
         let bodies: String = provider.requests().iter().map(|request| request.body.to_string()).collect();
-        assert!(!bodies.contains(DOT) && bodies.contains("dot.png: PNG, 1 × 1 pixels"), "{model}: {bodies}");
+        assert!(
+            !bodies.contains(DOT.as_str()) && bodies.contains("dot.png: PNG, 1 × 1 pixels"),
+            "{model}: {bodies}"
+        );
     }
     let output = home_with_image().memoir(["-p", "What is on @dot.png?"]).output();
     let notes = String::from_utf8(output.stderr).unwrap();
@@ -115,7 +113,7 @@ fn only_the_prompt_of_the_command_line_attaches_files_of_the_project() {
     home.memoir(Vec::<&str>::new()).stdin("a mail that mentions @dot.png").provider(&provider).succeed();
     let bodies: Vec<String> = provider.requests().iter().map(|request| request.body.to_string()).collect();
     assert!(bodies[0].contains("buy milk") && !bodies[0].contains("hunter2"), "{}", bodies[0]);
-    assert!(bodies.iter().all(|body| !body.contains(DOT)));
+    assert!(bodies.iter().all(|body| !body.contains(DOT.as_str())));
 }
 
 #[test]
@@ -141,7 +139,7 @@ fn images_that_tools_read_are_shown_to_the_model() {
 fn files_that_are_not_images_are_refused_in_one_sentence() {
     let home = home();
     fs::write(home.workspace().join("fake.png"), [0x89, 0xff, 0xfe]).unwrap();
-    let mut large = decode(DOT);
+    let mut large = DOT_PNG.to_vec();
     large.resize(4_000_000, 0);
     fs::write(home.workspace().join("large.png"), large).unwrap();
     let provider = ScriptedProvider::always(Reply::text("Nothing."));

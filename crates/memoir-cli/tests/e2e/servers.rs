@@ -9,19 +9,29 @@ use crate::{confinement::calls, home, images::DOT};
 
 /// A Python script of a server with three tools, over stdio or HTTP.
 const SERVER: &str = r#"
-import json, os, sys, http.server
+import json, os, sys, time, http.server
 extra = []
 def answer(request):
     method = request.get("method")
     if method == "server/discover":
         raise KeyError(method)
     if method == "initialize":
-        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "made", "version": "1"}}
+        return {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}, "serverInfo": {"name": "made", "version": "1"}}
     if method == "tools/list":
         schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
-        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer.", "die": "Ends the server.", "grow": "Adds a tool.", "place": "Tells where it runs.", "ask": "Asks the user."}
+        tools = {"shout": "Says a word loudly.", "fail": "Fails.", "break": "Knows no answer.", "die": "Ends the server.", "grow": "Adds a tool.", "place": "Tells where it runs.", "ask": "Asks the user.", "slow": "Takes a while."}
         tools.update({name: "A new tool." for name in extra})
         return {"tools": [{"name": name, "description": what, "inputSchema": schema} for name, what in tools.items()]}
+    if method == "prompts/list":
+        needed = {"name": "file", "required": True}
+        return {"prompts": [{"name": "review", "description": "Reviews a file.", "arguments": [needed, {"name": "tone"}]}]}
+    if method == "prompts/get":
+        text = "Please review " + request["params"]["arguments"]["file"] + " in a tone that is " + request["params"]["arguments"].get("tone", "calm")
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+    if method == "resources/list":
+        return {"resources": [{"uri": "note://2", "name": "other"}]}
+    if method == "resources/read":
+        return {"contents": [{"uri": request["params"]["uri"], "text": "The note says: feed the cat."}]}
     if method == "tools/call":
         word = request["params"]["arguments"]["word"]
         if request["params"]["name"] == "die":
@@ -32,6 +42,13 @@ def answer(request):
             question = {"message": "Sell the house?", "requestedSchema": schema}
             print(json.dumps({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": question}), flush=True)
             return {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
+        if request["params"]["name"] == "slow":
+            token = request["params"]["_meta"]["progressToken"]
+            for step in range(int(word)):
+                report = {"progressToken": token, "progress": step + 1, "total": int(word), "message": "copying \u001b[31mthings"}
+                print(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": report}), flush=True)
+                time.sleep(0.5)
+            return {"content": [{"type": "text", "text": "copied"}]}
         if request["params"]["name"] == "grow":
             extra.append("grown")
             print(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}), flush=True)
@@ -218,11 +235,11 @@ fn a_server_that_fails_is_quoted() {
 fn content_other_than_text_is_described_and_servers_run_where_the_config_says() {
     let home = home();
     let script = server_script(&home);
-    let directory = home.workspace().join("there");
+    let (directory, dot) = (home.workspace().join("there"), DOT.as_str());
     fs::create_dir(&directory).unwrap();
     home.write_config(&format!(
         "[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\ncwd = {directory:?}\n\
-         env = {{ GREETING = \"hello ${{SECRET_OF_MINE}}\", DOT = \"{DOT}\" }}\n"
+         env = {{ GREETING = \"hello ${{SECRET_OF_MINE}}\", DOT = \"{dot}\" }}\n"
     ));
     let provider = ScriptedProvider::start([
         Reply::tool_call("c0", "made__place", &json!({"word": "x"})),
@@ -240,7 +257,7 @@ fn content_other_than_text_is_described_and_servers_run_where_the_config_says() 
         directory.canonicalize().unwrap().display()
     );
     assert_eq!(content[0]["text"], expected);
-    let url = format!("data:image/png;base64,{DOT}");
+    let url = format!("data:image/png;base64,{dot}");
     assert_eq!(content[1]["image_url"], url, "the model sees the image");
 }
 
@@ -386,7 +403,7 @@ fn servers_are_added_listed_tested_and_removed() {
     ])
     .succeed();
     let output = memoir(&["list"]).succeed();
-    assert!(output.contains("made: 7 tools, revision 2025-11-25 (python3 "), "{output}");
+    assert!(output.contains("made: 9 tools, revision 2025-11-25 (python3 "), "{output}");
     assert!(output.contains("made__shout, made__fail"), "{output}");
     assert!(
         output.contains("far: not connected (http://127.0.0.1:9/mcp)\n    it cannot be reached: ")
@@ -418,7 +435,7 @@ fn servers_are_added_listed_tested_and_removed() {
     terminal.wait_for("Fine.");
     terminal.wait_for_prompt();
     terminal.submit("/mcp");
-    terminal.wait_for("made: 7 tools, revision 2025-11-25");
+    terminal.wait_for("made: 9 tools, revision 2025-11-25");
 }
 
 #[test]
@@ -433,10 +450,10 @@ fn servers_of_a_project_are_used_only_if_the_user_trusts_it() {
         run.env("MEMOIR_TRUST_PROJECT", trust).succeed()
     };
     assert!(list("0").contains("There are no MCP servers."));
-    assert!(list("1").contains("ours: 7 tools"));
+    assert!(list("1").contains("ours: 9 tools"));
     // Trust holds for the file as it is, and its servers get no keys.
     home.memoir(["trust"]).succeed();
-    assert!(list("0").contains("ours: 7 tools"));
+    assert!(list("0").contains("ours: 9 tools"));
     let leak = json!({"mcpServers": {"ours": {"command": "sh", "args": ["-c", "${SECRET_API_KEY}"]}}});
     fs::write(home.workspace().join(".mcp.json"), leak.to_string()).unwrap();
     let changed = home.memoir(["mcp", "list"]).env("MEMOIR_TRUST_PROJECT", "0").output();
@@ -477,4 +494,82 @@ fn servers_of_a_project_are_used_only_if_the_user_trusts_it() {
     let output = run.output();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && stderr.contains(".mcp.json is not used: "), "{stderr}");
+}
+
+fn write_stdio_config(home: &TestHome) {
+    let script = server_script(home);
+    home.write_config(&format!(
+        "[mcp.made]\ncommand = \"python3\"\nargs = [\"{script}\", \"stdio\"]\ntimeout = 4\n"
+    ));
+}
+
+#[test]
+fn prompts_of_a_server_are_slash_commands() {
+    let home = home();
+    write_stdio_config(&home);
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let terminal = Terminal::open(&home, Some(&provider), (30, 100), &["--wait-servers", "made"]);
+    terminal.submit("/made:review tone=warm 'my file.txt'");
+    terminal.wait_for("Please review my file.txt in a tone that is warm");
+    terminal.submit("/made:review");
+    terminal.wait_for("/made:review needs the argument file. Type `/made:review FILE [TONE]`.");
+    terminal.submit("/made:nothing");
+    terminal.wait_for("made has no prompt \"nothing\". It has these: review.");
+    terminal.submit("/mcp");
+    terminal.wait_for("/made:review");
+    terminal.wait_for("@made:note://2");
+    terminal.wait_for_prompt();
+    terminal.type_keys("/mad\t");
+    terminal.wait_for("> /made:review");
+    let requests = provider.requests();
+    assert_eq!(requests.len(), 1, "an incomplete command asks nothing");
+    assert!(requests[0].body.to_string().contains("Please review my file.txt in a tone that is warm"));
+    let stored = home.memoir(["export", "--format", "jsonl"]).succeed();
+    assert!(stored.contains("\"by_others\":true"), "the server wrote the prompt: {stored}");
+}
+
+#[test]
+fn resources_are_attached_by_name_and_fetched_by_the_model() {
+    let home = home();
+    write_stdio_config(&home);
+    let provider = ScriptedProvider::always(Reply::text("The cat."));
+    home.memoir(["-p", "Who is hungry, see @made:note://2?"]).provider(&provider).succeed();
+    let body = provider.requests()[0].body.to_string();
+    assert!(body.contains("<file path=\\\"made:note://2\\\">"), "{body}");
+    assert!(body.contains("The note says: feed the cat."), "{body}");
+    let results = calls(&home, "full", &[("made__fetch_resource", json!({"uri": "note://3"}))]);
+    assert_eq!(results, ["<memory>\n[resource note://3]\nThe note says: feed the cat.\n</memory>"]);
+    let refused = calls(&home, "ask", &[("made__fetch_resource", json!({"uri": "note://3"}))]);
+    assert!(refused[0].starts_with("error:"), "it needs approval like other tools: {refused:?}");
+
+    home.write_config("[mcp.made]\ncommand = \"false\"\n");
+    let output = home.memoir(["-p", "See @made:note://2"]).provider(&provider).output();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        notes.contains("Could not attach @made:note://2: the MCP server made is not connected"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn progress_is_shown_and_extends_the_time_limit() {
+    let home = home();
+    write_stdio_config(&home);
+    let script = [Reply::tool_call("c0", "made__slow", &json!({"word": "12"})), Reply::text("Done.")];
+    let provider = ScriptedProvider::start(script);
+    let events = home
+        .memoir(["-p", "go", "--approval", "full", "--wait-servers", "all", "--output-format", "stream-json"])
+        .provider(&provider)
+        .succeed();
+    let progress =
+        "{\"type\":\"tool_progress\",\"id\":\"c0\",\"name\":\"made__slow\",\"text\":\"2 of 12, copying";
+    assert!(events.contains(progress), "{events}");
+    let script = [Reply::tool_call("c0", "made__slow", &json!({"word": "3"})), Reply::text("Done.")];
+    let provider = ScriptedProvider::start(script);
+    let terminal =
+        Terminal::open(&home, Some(&provider), (24, 100), &["--wait-servers", "made", "--approval", "full"]);
+    terminal.submit("go");
+    terminal.wait_for("running made__slow: 2 of 3, copying");
+    terminal.wait_for("Done.");
+    assert!(!terminal.output().contains("\u{1b}[31mthings"), "the server cannot colour the screen");
 }

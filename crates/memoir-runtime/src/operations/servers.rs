@@ -29,6 +29,10 @@ pub struct ServerReport {
     pub revision: Option<String>,
     /// Names of its tools.
     pub tools: Vec<String>,
+    /// Names of its prompts.
+    pub prompts: Vec<String>,
+    /// URIs of its resources.
+    pub resources: Vec<String>,
     /// Why it is not connected.
     pub problem: Option<String>,
 }

@@ -25,7 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     background::Background, care::Care, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
-    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, servers::Servers, tools,
+    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, server_offers::ServerOffers,
+    servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -248,6 +249,11 @@ impl Session {
     /// Sets the front end that asks the user what MCP servers want to know. Without one, their questions are declined.
     pub fn set_questioner(&self, questioner: Arc<dyn Questioner>) {
         self.servers.questions.set_questioner(questioner);
+    }
+
+    /// Returns the prompts and resources of the MCP servers.
+    pub fn server_offers(&self) -> ServerOffers {
+        self.servers.offers()
     }
 
     /// Returns the state of the MCP servers.

@@ -161,8 +161,14 @@ fn try_llama(bench: &mut Bench, context: u64) {
     bench.record(LLAMA, what("recall from another conversation"), recalled);
     let long = "It goes on and on. ".repeat(1000);
     bench.record(LLAMA, what("a prompt that is too long"), door.ask(&home, &service, &long).map(drop));
-    let conversation = converse(&door, &home, &service);
-    bench.record(LLAMA, what("ten turns in a terminal that recall an earlier conversation"), conversation);
+    if context >= 2048 {
+        let conversation = converse(&door, &home, &service);
+        bench.record(
+            LLAMA,
+            what("ten turns in a terminal that recall an earlier conversation"),
+            conversation,
+        );
+    }
 }
 
 /// Holds a conversation of ten turns in a terminal, whose first turn recalls an earlier conversation. What a model of

@@ -1,4 +1,4 @@
-//! The transformer: embeddings of tokens, then six layers of attention and feed-forward.
+//! The transformer: embeddings of tokens, then layers of attention and feed-forward.
 //!
 //! Hot loops are `for` loops rather than iterator methods with closures, because those are not always inlined into the
 //! function that is compiled for wide vectors.
@@ -7,17 +7,38 @@ use crate::{
     DIMENSIONS,
     error::AssetError,
     linear::{Linear, QuantizedTokens, range},
-    weights::WeightFile,
+    weights::{QuantizedRows, Weights},
 };
 
-const LAYERS: usize = 6;
-const HEADS: usize = 12;
-const HEAD_SIZE: usize = DIMENSIONS / HEADS;
-const INTERMEDIATE: usize = 1536;
+/// The sizes of a transformer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) dimensions: usize,
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    /// Width of the feed-forward layers.
+    pub(crate) intermediate: usize,
+    /// Added to a variance before a division.
+    pub(crate) epsilon: f32,
+}
+
+impl Shape {
+    /// The shape of the built-in models.
+    pub(crate) const BUILT_IN: Self =
+        Self { dimensions: DIMENSIONS, layers: 6, heads: 12, intermediate: 1536, epsilon: 1e-12 };
+
+    /// Sizes of an attention head for which there is code.
+    pub(crate) const HEAD_SIZES: [usize; 2] = [32, 64];
+
+    pub(crate) fn head_size(&self) -> usize {
+        self.dimensions / self.heads.max(1)
+    }
+}
 
 struct Norm {
     weight: Vec<f32>,
     bias: Vec<f32>,
+    epsilon: f32,
 }
 
 struct EncoderLayer {
@@ -33,14 +54,17 @@ struct EncoderLayer {
 
 /// The embeddings of tokens and their positions.
 pub(crate) struct TokenEmbeddings {
-    words: &'static [i8],
-    word_scales: Vec<f32>,
+    words: QuantizedRows,
     positions: Vec<f32>,
     norm: Norm,
+    dimensions: usize,
 }
 
 /// The layers of a transformer.
-pub(crate) struct Layers(Vec<EncoderLayer>);
+pub(crate) struct Layers {
+    layers: Vec<EncoderLayer>,
+    shape: Shape,
+}
 
 /// Buffers for the intermediate results of one text, reused for the next.
 #[derive(Default)]
@@ -64,23 +88,27 @@ impl EncoderBuffers {
 }
 
 impl TokenEmbeddings {
-    pub(crate) fn load(weights: &WeightFile) -> Result<Self, AssetError> {
-        Ok(Self {
-            words: weights.read_bytes("embeddings.word_embeddings.weight")?,
-            word_scales: weights.read_floats("embeddings.word_embeddings.weight.scale")?,
-            positions: weights.read_floats("embeddings.positions")?,
-            norm: Norm::load(weights, "embeddings")?,
-        })
+    pub(crate) fn load(weights: &impl Weights, shape: Shape) -> Result<Self, AssetError> {
+        let (words, positions) = (weights.words()?, weights.positions()?);
+        if words.scales.is_empty() || words.values.len() != words.scales.len() * shape.dimensions {
+            return Err(AssetError::WrongShape { name: "embeddings.word_embeddings.weight".into() });
+        }
+        if positions.len() < shape.dimensions || !positions.len().is_multiple_of(shape.dimensions) {
+            return Err(AssetError::WrongShape { name: "embeddings.position_embeddings.weight".into() });
+        }
+        let norm = Norm::load(weights, "embeddings", shape)?;
+        Ok(Self { words, positions, norm, dimensions: shape.dimensions })
     }
 
     /// Writes the sum of word and position embeddings to `state`.
     #[inline(always)]
     fn embed(&self, ids: &[u32], state: &mut Vec<f32>) {
         state.clear();
-        for (id, position) in ids.iter().zip(self.positions.chunks_exact(DIMENSIONS)) {
+        let QuantizedRows { values, scales } = &self.words;
+        for (id, position) in ids.iter().zip(self.positions.chunks_exact(self.dimensions)) {
             // The tokenizer returns only valid ids.
-            let id = *id as usize % self.word_scales.len();
-            let (word, scale) = (&self.words[id * DIMENSIONS..][..DIMENSIONS], self.word_scales[id]);
+            let id = *id as usize % scales.len();
+            let (word, scale) = (&values[id * self.dimensions..][..self.dimensions], scales[id]);
             state.extend(
                 word.iter().zip(position).map(|(word, position)| f32::from(*word) * scale + position),
             );
@@ -90,8 +118,16 @@ impl TokenEmbeddings {
 }
 
 impl Layers {
-    pub(crate) fn load(weights: &WeightFile) -> Result<Self, AssetError> {
-        (0..LAYERS).map(|layer| EncoderLayer::load(weights, layer)).collect::<Result<_, _>>().map(Self)
+    pub(crate) fn load(weights: &impl Weights, shape: Shape) -> Result<Self, AssetError> {
+        let layers = (0..shape.layers)
+            .map(|layer| EncoderLayer::load(weights, layer, shape))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { layers, shape })
+    }
+
+    /// Returns the number of dimensions of a state.
+    pub(crate) fn dimensions(&self) -> usize {
+        self.shape.dimensions
     }
 
     /// Computes the states of tokens.
@@ -115,55 +151,65 @@ impl Layers {
     #[inline(always)]
     fn apply_plain(&self, embeddings: &TokenEmbeddings, ids: &[u32], buffers: &mut EncoderBuffers) {
         embeddings.embed(ids, &mut buffers.state);
-        for layer in &self.0 {
-            layer.apply(buffers);
+        for layer in &self.layers {
+            layer.apply(buffers, &self.shape);
         }
     }
 }
 
 /// Returns the sum of the states of some tokens.
-pub(crate) fn sum_states(states: &[f32]) -> Vec<f32> {
-    let mut sum = vec![0.0; DIMENSIONS];
-    for token in states.chunks_exact(DIMENSIONS) {
+pub(crate) fn sum_states(states: &[f32], dimensions: usize) -> Vec<f32> {
+    let mut sum = vec![0.0; dimensions];
+    for token in states.chunks_exact(dimensions) {
         add(&mut sum, token);
     }
     sum
 }
 
 impl EncoderLayer {
-    fn load(weights: &WeightFile, layer: usize) -> Result<Self, AssetError> {
+    fn load(weights: &impl Weights, layer: usize, shape: Shape) -> Result<Self, AssetError> {
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
-        let linear = |part: &str, inputs| Linear::load(weights, &name(part), inputs);
+        let linear = |part: &str, inputs, outputs| {
+            let layer = weights.linear(&name(part), inputs)?;
+            match layer.outputs() == outputs {
+                true => Ok(layer),
+                false => Err(AssetError::WrongShape { name: name(part) }),
+            }
+        };
+        let Shape { dimensions, intermediate, .. } = shape;
         Ok(Self {
-            query: linear("attention.self.query", DIMENSIONS)?,
-            key: linear("attention.self.key", DIMENSIONS)?,
-            value: linear("attention.self.value", DIMENSIONS)?,
-            attention_output: linear("attention.output.dense", DIMENSIONS)?,
-            attention_norm: Norm::load(weights, &name("attention.output"))?,
-            intermediate: linear("intermediate.dense", DIMENSIONS)?,
-            output: linear("output.dense", INTERMEDIATE)?,
-            output_norm: Norm::load(weights, &name("output"))?,
+            query: linear("attention.self.query", dimensions, dimensions)?,
+            key: linear("attention.self.key", dimensions, dimensions)?,
+            value: linear("attention.self.value", dimensions, dimensions)?,
+            attention_output: linear("attention.output.dense", dimensions, dimensions)?,
+            attention_norm: Norm::load(weights, &name("attention.output"), shape)?,
+            intermediate: linear("intermediate.dense", dimensions, intermediate)?,
+            output: linear("output.dense", intermediate, dimensions)?,
+            output_norm: Norm::load(weights, &name("output"), shape)?,
         })
     }
 
     #[inline(always)]
-    fn apply(&self, buffers: &mut EncoderBuffers) {
-        buffers.quantized.fill(&buffers.state, DIMENSIONS);
+    fn apply(&self, buffers: &mut EncoderBuffers, shape: &Shape) {
+        buffers.quantized.fill(&buffers.state, shape.dimensions);
         self.query.apply(&buffers.quantized, &mut buffers.query);
         self.key.apply(&buffers.quantized, &mut buffers.key);
         self.value.apply(&buffers.quantized, &mut buffers.value);
-        attend(buffers);
-        buffers.quantized.fill(&buffers.attended, DIMENSIONS);
+        match shape.head_size() {
+            64 => attend::<64>(buffers, shape),
+            _ => attend::<32>(buffers, shape),
+        }
+        buffers.quantized.fill(&buffers.attended, shape.dimensions);
         self.attention_output.apply(&buffers.quantized, &mut buffers.output);
         add(&mut buffers.state, &buffers.output);
         self.attention_norm.apply(&mut buffers.state);
 
-        buffers.quantized.fill(&buffers.state, DIMENSIONS);
+        buffers.quantized.fill(&buffers.state, shape.dimensions);
         self.intermediate.apply(&buffers.quantized, &mut buffers.intermediate);
         for value in &mut buffers.intermediate {
             *value = gelu(*value);
         }
-        buffers.quantized.fill(&buffers.intermediate, INTERMEDIATE);
+        buffers.quantized.fill(&buffers.intermediate, shape.intermediate);
         self.output.apply(&buffers.quantized, &mut buffers.output);
         add(&mut buffers.state, &buffers.output);
         self.output_norm.apply(&mut buffers.state);
@@ -172,28 +218,29 @@ impl EncoderLayer {
 
 /// Computes multi-head self-attention from `query`, `key` and `value` into `attended`.
 #[inline(always)]
-fn attend(buffers: &mut EncoderBuffers) {
-    let tokens = buffers.query.len() / DIMENSIONS;
+fn attend<const HEAD_SIZE: usize>(buffers: &mut EncoderBuffers, shape: &Shape) {
+    let width = shape.dimensions;
+    let tokens = buffers.query.len() / width;
     let scale = 1.0 / (HEAD_SIZE as f32).sqrt();
     buffers.attended.clear();
-    buffers.attended.resize(tokens * DIMENSIONS, 0.0);
+    buffers.attended.resize(tokens * width, 0.0);
     buffers.scores.clear();
     buffers.scores.resize(tokens, 0.0);
-    for head in 0..HEADS {
+    for head in 0..shape.heads {
         let offset = head * HEAD_SIZE;
         for token in 0..tokens {
-            let query = &buffers.query[token * DIMENSIONS + offset..][..HEAD_SIZE];
-            for (score, key) in buffers.scores.iter_mut().zip(buffers.key.chunks_exact(DIMENSIONS)) {
+            let query = &buffers.query[token * width + offset..][..HEAD_SIZE];
+            for (score, key) in buffers.scores.iter_mut().zip(buffers.key.chunks_exact(width)) {
                 *score = dot(query, &key[offset..offset + HEAD_SIZE]) * scale;
             }
             softmax(&mut buffers.scores);
             let mut weighted = [0.0; HEAD_SIZE];
-            for (score, value) in buffers.scores.iter().zip(buffers.value.chunks_exact(DIMENSIONS)) {
+            for (score, value) in buffers.scores.iter().zip(buffers.value.chunks_exact(width)) {
                 for (weighted, value) in weighted.iter_mut().zip(&value[offset..offset + HEAD_SIZE]) {
                     *weighted += score * value;
                 }
             }
-            buffers.attended[token * DIMENSIONS + offset..][..HEAD_SIZE].copy_from_slice(&weighted);
+            buffers.attended[token * width + offset..][..HEAD_SIZE].copy_from_slice(&weighted);
         }
     }
 }
@@ -287,23 +334,25 @@ fn exp(x: f32) -> f32 {
 }
 
 impl Norm {
-    fn load(weights: &WeightFile, name: &str) -> Result<Self, AssetError> {
-        Ok(Self {
-            weight: weights.read_floats(&format!("{name}.LayerNorm.weight"))?,
-            bias: weights.read_floats(&format!("{name}.LayerNorm.bias"))?,
-        })
+    fn load(weights: &impl Weights, name: &str, shape: Shape) -> Result<Self, AssetError> {
+        let weight = weights.floats(&format!("{name}.LayerNorm.weight"))?;
+        let bias = weights.floats(&format!("{name}.LayerNorm.bias"))?;
+        match [weight.len(), bias.len()] == [shape.dimensions; 2] {
+            true => Ok(Self { weight, bias, epsilon: shape.epsilon }),
+            false => Err(AssetError::WrongShape { name: format!("{name}.LayerNorm") }),
+        }
     }
 
     #[inline(always)]
     fn apply(&self, state: &mut [f32]) {
-        for token in state.chunks_exact_mut(DIMENSIONS) {
-            let count = DIMENSIONS as f32;
+        for token in state.chunks_exact_mut(self.weight.len()) {
+            let count = token.len() as f32;
             let mean = sum(token) / count;
             for value in token.iter_mut() {
                 *value -= mean;
             }
             let variance = dot(token, token) / count;
-            let inverse = 1.0 / (variance + 1e-12).sqrt();
+            let inverse = 1.0 / (variance + self.epsilon).sqrt();
             for (value, (weight, bias)) in token.iter_mut().zip(self.weight.iter().zip(&self.bias)) {
                 *value = *value * inverse * weight + bias;
             }

@@ -1,25 +1,26 @@
-//! Errors in the built-in models.
+//! Defects of models.
 
 use memoir_models::ModelError;
 use safetensors::SafeTensorError;
 
-/// A defect in the built-in weights or vocabulary.
+/// A defect of the weights or the vocabulary of a model.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssetError {
-    #[error("a built-in model is damaged: {0}")]
+    #[error("its weights are damaged: {0}")]
     Damaged(#[source] SafeTensorError),
-    #[error("a built-in model has no tensor {name}: {source}")]
+    #[error("its weights have no tensor {name}: {source}")]
     MissingTensor { name: String, source: SafeTensorError },
-    #[error("the tensor {name} of a built-in model has the wrong type")]
+    #[error("its tensor {name} has the wrong type")]
     WrongType { name: String },
-    #[error("the tensor {name} of a built-in model has the wrong shape")]
+    #[error("its tensor {name} has the wrong shape")]
     WrongShape { name: String },
-    #[error("the vocabulary of the built-in models has no token {name}")]
+    #[error("its vocabulary has no token {name}")]
     MissingToken { name: &'static str },
 }
 
 impl AssetError {
+    /// Returns the error for a built-in model.
     pub(crate) fn to_model_error(&self) -> ModelError {
-        ModelError::InvalidResponse(self.to_string())
+        ModelError::InvalidResponse(format!("a built-in model cannot be loaded: {self}"))
     }
 }

@@ -1,14 +1,16 @@
 //! A linear layer `x · Wᵀ + b` in integer arithmetic.
 
+use std::borrow::Cow;
+
 use crate::{
     error::AssetError,
     kernel::{PANEL, QUAD, TOKENS, products},
-    weights::WeightFile,
+    weights::QuantizedRows,
 };
 
 /// A linear layer with 8-bit weights and one scale per row.
 pub(crate) struct Linear {
-    weights: &'static [i8],
+    weights: Cow<'static, [i8]>,
     scales: Vec<f32>,
     bias: Vec<f32>,
     /// Sum of each weight row, used to subtract the zero point of the activations.
@@ -30,20 +32,29 @@ pub(crate) struct QuantizedTokens {
 }
 
 impl Linear {
-    pub(crate) fn load(weights: &WeightFile, name: &str, inputs: usize) -> Result<Self, AssetError> {
-        let values = weights.read_bytes(&format!("{name}.weight"))?;
-        let scales = weights.read_floats(&format!("{name}.weight.scale"))?;
-        let bias = weights.read_floats(&format!("{name}.bias"))?;
-        let sums = weights.read_floats(&format!("{name}.weight.sum"))?;
+    /// Creates a layer from weights in the order of multiplication, and the sum of each of their rows.
+    pub(crate) fn new(
+        name: &str,
+        QuantizedRows { values, scales }: QuantizedRows,
+        bias: Vec<f32>,
+        sums: Vec<f32>,
+        inputs: usize,
+    ) -> Result<Self, AssetError> {
         let rows = scales.len();
         if values.len() != rows * inputs
             || bias.len() != rows
             || sums.len() != rows
             || !rows.is_multiple_of(PANEL)
+            || !inputs.is_multiple_of(QUAD)
         {
             return Err(AssetError::WrongShape { name: name.to_owned() });
         }
         Ok(Self { weights: values, scales, bias, sums, inputs })
+    }
+
+    /// Returns the number of outputs.
+    pub(crate) fn outputs(&self) -> usize {
+        self.scales.len()
     }
 
     /// Writes one row of outputs per token.

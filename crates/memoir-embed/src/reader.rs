@@ -11,10 +11,10 @@ use memoir_models::{ModelError, Reader, ReaderQuestion, ReaderText};
 
 use crate::{
     DIMENSIONS, Encoder,
-    encoder::{EncoderBuffers, Layers, dot, sum_states},
+    encoder::{EncoderBuffers, Layers, Shape, dot, sum_states},
     error::AssetError,
     in_parallel,
-    weights::WeightFile,
+    weights::{WeightFile, Weights as _},
 };
 
 /// Maximum numbers of tokens: of a question, of an earlier answer, of what precedes a window, of a sentence, and of all
@@ -127,16 +127,20 @@ fn last_chars(text: &str, count: usize) -> &str {
 impl LoadedReader {
     fn load() -> Result<Self, AssetError> {
         let weights = WeightFile::open_reader()?;
-        let bias = weights.read_floats("head.bias")?;
+        let bias = weights.floats("head.bias")?;
         let bias = *bias.first().ok_or_else(|| AssetError::WrongShape { name: "head.bias".into() })?;
-        Ok(Self { layers: Layers::load(&weights)?, head: weights.read_floats("head.weight")?, bias })
+        Ok(Self {
+            layers: Layers::load(&weights, Shape::BUILT_IN)?,
+            head: weights.floats("head.weight")?,
+            bias,
+        })
     }
 
     /// Returns the scores of the sentences of a window.
     fn read(&self, encoder: &Encoder, window: &Window, buffers: &mut EncoderBuffers) -> Vec<f32> {
         self.layers.apply(&encoder.embeddings, &window.ids, buffers);
         let score = |(start, end): &(usize, usize)| {
-            let sum = sum_states(&buffers.states()[start * DIMENSIONS..end * DIMENSIONS]);
+            let sum = sum_states(&buffers.states()[start * DIMENSIONS..end * DIMENSIONS], DIMENSIONS);
             dot(&sum, &self.head) / (end - start).max(1) as f32 + self.bias
         };
         window.sentences.iter().map(score).collect()

@@ -3,7 +3,7 @@
 //! Existing tokenizer crates are either very large or cannot be shared between threads. The reference embeddings verify
 //! this one against the original in several scripts.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
@@ -16,24 +16,37 @@ pub(crate) const MAX_TOKENS: usize = 256;
 const MAX_WORD_CHARS: usize = 100;
 
 pub(crate) struct Tokens {
-    vocabulary: HashMap<&'static str, u32>,
+    vocabulary: HashMap<Cow<'static, str>, u32>,
+    /// Whether upper and lower case and accents make no difference.
+    is_uncased: bool,
+    max_tokens: usize,
     pub(crate) start: u32,
     pub(crate) end: u32,
     unknown: u32,
 }
 
 impl Tokens {
+    /// Loads the vocabulary of the built-in models.
     pub(crate) fn load() -> Result<Self, AssetError> {
-        let vocabulary: HashMap<&str, u32> = include_str!("../assets/vocab.txt").lines().zip(0..).collect();
-        let special = |name| vocabulary.get(name).copied().ok_or(AssetError::MissingToken { name });
-        let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
-        Ok(Self { start, end, unknown, vocabulary })
+        let words = include_str!("../assets/vocab.txt").lines().map(Cow::Borrowed);
+        Self::new(words.zip(0..).collect(), true, MAX_TOKENS)
     }
 
-    /// Returns the token ids of a text between a start and an end token, truncated to [`MAX_TOKENS`].
+    /// Creates a tokenizer from the words of a vocabulary and their ids.
+    pub(crate) fn new(
+        vocabulary: HashMap<Cow<'static, str>, u32>,
+        is_uncased: bool,
+        max_tokens: usize,
+    ) -> Result<Self, AssetError> {
+        let special = |name| vocabulary.get(name).copied().ok_or(AssetError::MissingToken { name });
+        let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
+        Ok(Self { start, end, unknown, vocabulary, is_uncased, max_tokens })
+    }
+
+    /// Returns the token ids of a text between a start and an end token, truncated to the maximum.
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = vec![self.start];
-        self.push(text, MAX_TOKENS - 2, &mut ids);
+        self.push(text, self.max_tokens.saturating_sub(2), &mut ids);
         ids.push(self.end);
         ids
     }
@@ -41,7 +54,7 @@ impl Tokens {
     /// Appends the token ids of a text, truncated to `limit`.
     pub(crate) fn push(&self, text: &str, limit: usize, ids: &mut Vec<u32>) {
         let end = ids.len() + limit;
-        for word in split_words(text) {
+        for word in split_words(text, self.is_uncased) {
             self.push_pieces(&word, ids);
             if ids.len() >= end {
                 ids.truncate(end);
@@ -53,7 +66,7 @@ impl Tokens {
     /// Returns the number of tokens in a text without truncation, including the start and end tokens.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut ids = Vec::new();
-        split_words(text).iter().for_each(|word| self.push_pieces(word, &mut ids));
+        split_words(text, self.is_uncased).iter().for_each(|word| self.push_pieces(word, &mut ids));
         ids.len() + 2
     }
 
@@ -84,12 +97,22 @@ impl Tokens {
     }
 }
 
-/// Splits a text into lowercase words without accents and single punctuation marks.
-fn split_words(text: &str) -> Vec<String> {
+/// Splits a text into words and single punctuation marks. If `is_uncased`, words become lowercase and lose their accents.
+fn split_words(text: &str, is_uncased: bool) -> Vec<String> {
+    let visible = text.chars().filter(|character| !is_ignored(*character));
+    match is_uncased {
+        true => {
+            let plain = visible.flat_map(char::to_lowercase).nfd();
+            collect_words(plain.filter(|character| !is_combining_mark(*character)))
+        }
+        false => collect_words(visible),
+    }
+}
+
+fn collect_words(characters: impl Iterator<Item = char>) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
-    let plain = text.chars().filter(|character| !is_ignored(*character)).flat_map(char::to_lowercase);
-    for character in plain.nfd().filter(|character| !is_combining_mark(*character)) {
+    for character in characters {
         if character.is_whitespace() {
             words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
         } else if is_punctuation(character) || is_ideograph(character) {
@@ -141,8 +164,12 @@ mod tests {
 
     #[test]
     fn words_are_lowercased_stripped_of_accents_and_separated() {
-        assert_eq!(split_words("Naïve CAFÉ, isn't\tit?"), ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]);
-        assert_eq!(split_words("我喜欢tea"), ["我", "喜", "欢", "tea"]);
-        assert!(split_words(" \n\0").is_empty());
+        assert_eq!(
+            split_words("Naïve CAFÉ, isn't\tit?", true),
+            ["naive", "cafe", ",", "isn", "'", "t", "it", "?"]
+        );
+        assert_eq!(split_words("我喜欢tea", true), ["我", "喜", "欢", "tea"]);
+        assert!(split_words(" \n\0", true).is_empty());
+        assert_eq!(split_words("Naïve CAFÉ", false), ["Naïve", "CAFÉ"]);
     }
 }

@@ -1,8 +1,10 @@
-//! Access to the weights embedded in the executable.
+//! Access to the weights of a model.
+
+use std::borrow::Cow;
 
 use safetensors::{Dtype, SafeTensors};
 
-use crate::error::AssetError;
+use crate::{error::AssetError, linear::Linear};
 
 /// Aligns the data so that tensors can be read in place.
 #[repr(align(64))]
@@ -11,7 +13,28 @@ struct Aligned<T: ?Sized>(T);
 static ENCODER: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/model.safetensors"));
 static READER: &Aligned<[u8]> = &Aligned(*include_bytes!("../assets/reader.safetensors"));
 
-/// The tensors of a model, by name.
+/// A matrix with 8-bit numbers and one scale per row.
+pub(crate) struct QuantizedRows {
+    pub(crate) values: Cow<'static, [i8]>,
+    pub(crate) scales: Vec<f32>,
+}
+
+/// The weights of a model, by the names that BERT has for them.
+pub(crate) trait Weights {
+    /// Returns the embeddings of all words.
+    fn words(&self) -> Result<QuantizedRows, AssetError>;
+
+    /// Returns the embeddings of all positions, to which the one of the first token type has been added.
+    fn positions(&self) -> Result<Vec<f32>, AssetError>;
+
+    /// Returns a linear layer for rows of `inputs` numbers.
+    fn linear(&self, name: &str, inputs: usize) -> Result<Linear, AssetError>;
+
+    /// Returns a tensor of 32-bit floating-point numbers.
+    fn floats(&self, name: &str) -> Result<Vec<f32>, AssetError>;
+}
+
+/// The tensors of a built-in model. They are part of the executable and already quantized.
 pub(crate) struct WeightFile(SafeTensors<'static>);
 
 impl WeightFile {
@@ -33,12 +56,33 @@ impl WeightFile {
     }
 
     /// Returns an 8-bit tensor without copying it.
-    pub(crate) fn read_bytes(&self, name: &str) -> Result<&'static [i8], AssetError> {
+    fn read_bytes(&self, name: &str) -> Result<&'static [i8], AssetError> {
         Ok(bytemuck::cast_slice(self.find(name, Dtype::I8)?))
     }
+}
 
-    /// Returns a copy of a 32-bit floating-point tensor.
-    pub(crate) fn read_floats(&self, name: &str) -> Result<Vec<f32>, AssetError> {
+impl Weights for WeightFile {
+    fn words(&self) -> Result<QuantizedRows, AssetError> {
+        Ok(QuantizedRows {
+            values: self.read_bytes("embeddings.word_embeddings.weight")?.into(),
+            scales: self.floats("embeddings.word_embeddings.weight.scale")?,
+        })
+    }
+
+    fn positions(&self) -> Result<Vec<f32>, AssetError> {
+        self.floats("embeddings.positions")
+    }
+
+    fn linear(&self, name: &str, inputs: usize) -> Result<Linear, AssetError> {
+        let rows = QuantizedRows {
+            values: self.read_bytes(&format!("{name}.weight"))?.into(),
+            scales: self.floats(&format!("{name}.weight.scale"))?,
+        };
+        let bias = self.floats(&format!("{name}.bias"))?;
+        Linear::new(name, rows, bias, self.floats(&format!("{name}.weight.sum"))?, inputs)
+    }
+
+    fn floats(&self, name: &str) -> Result<Vec<f32>, AssetError> {
         let bytes = self.find(name, Dtype::F32)?;
         let (numbers, _) = bytes.as_chunks::<4>();
         Ok(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())

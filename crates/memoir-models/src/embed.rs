@@ -25,7 +25,8 @@ pub struct EmbeddedTexts {
 
 /// An embedding model.
 ///
-/// Implementations are in `memoir-providers` (models on a server) and `memoir-embed` (the built-in model).
+/// Implementations are in `memoir-providers` (models on a server) and `memoir-embed` (the built-in model, and
+/// models in a directory).
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// Returns the full name, as in `openai/text-embedding-3-small`.
@@ -62,6 +63,12 @@ pub trait Embedder: Send + Sync {
     /// Returns whether calls are free of charge.
     fn is_free(&self) -> bool {
         self.is_local()
+    }
+
+    /// Returns the mean and the standard deviation of the cosine of a question and an unrelated text, if they are known
+    /// from measurements. Thresholds of similarity depend on them.
+    fn unrelated_cosines(&self) -> Option<(f64, f64)> {
+        None
     }
 
     /// Returns whether the model can be called with the current configuration.

@@ -1,5 +1,7 @@
 //! Similarity thresholds, which depend on the embedding model and on the size of memory.
 
+use memoir_models::Embedder;
+
 /// Minimum cosines for a passage to count as relevant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Calibration {
@@ -11,8 +13,9 @@ pub(crate) struct Calibration {
     pub(crate) search: f64,
 }
 
-/// Mean and standard deviation of the cosine of a question and an unrelated text, for the built-in model.
-const UNRELATED: (f64, f64) = (0.03, 0.11);
+/// Distances of the thresholds from the nearest unrelated text, in deviations: 0.05, -0.04 and -0.09 for the built-in
+/// model.
+const MARGINS: [f64; 3] = [0.05 / 0.11, -0.04 / 0.11, -0.09 / 0.11];
 
 /// Number of texts beyond which the threshold no longer rises.
 const MAX_TEXTS: u64 = 10_000;
@@ -29,23 +32,23 @@ const CALIBRATIONS: [(&str, Calibration); 3] = [
 const DEFAULT: Calibration = Calibration { prompt_best: 0.55, prompt_other: 0.45, search: 0.40 };
 
 impl Calibration {
-    /// Returns the thresholds for the embedding model with this full name and a memory of `texts` embedded texts.
-    pub(crate) fn for_model(model: &str, texts: u64) -> Self {
-        if model.starts_with("memoir/") {
-            return Self::for_built_in_model(texts);
+    /// Returns the thresholds for an embedding model and a memory of `texts` embedded texts.
+    pub(crate) fn for_model(model: &dyn Embedder, texts: u64) -> Self {
+        if let Some(unrelated) = model.unrelated_cosines() {
+            return Self::measured(unrelated, texts);
         }
-        let entry = CALIBRATIONS.iter().find(|(prefix, _)| model.starts_with(prefix));
+        let entry = CALIBRATIONS.iter().find(|(prefix, _)| model.name().starts_with(prefix));
         entry.map_or(DEFAULT, |(_, calibration)| *calibration)
     }
 
-    /// Returns thresholds above the cosine that the nearest of many unrelated texts has. Measured with `memoir eval
-    /// recall`: most prompts with an answer recall something, and most prompts about other things recall nothing.
-    fn for_built_in_model(texts: u64) -> Self {
-        let (mean, deviation) = UNRELATED;
+    /// Returns thresholds above the cosine that the nearest of many unrelated texts has, given the mean and the
+    /// deviation for one. The margins were measured with the built-in model (`memoir eval recall`): most prompts with an answer recall something, and most prompts about other things recall nothing.
+    fn measured((mean, deviation): (f64, f64), texts: u64) -> Self {
         // Approximates the expected maximum of as many normally distributed values.
         let highest = 0.88 * (2.0 * (texts.min(MAX_TEXTS) as f64 + 1.0).ln()).sqrt();
         let nearest = mean + deviation * highest;
-        Self { prompt_best: nearest + 0.05, prompt_other: nearest - 0.04, search: nearest - 0.09 }
+        let above = |margin: f64| nearest + margin * deviation;
+        Self { prompt_best: above(MARGINS[0]), prompt_other: above(MARGINS[1]), search: above(MARGINS[2]) }
     }
 
     /// Replaces all thresholds with the user's minimum, if there is one.
@@ -63,9 +66,10 @@ mod tests {
 
     #[test]
     fn thresholds_rise_with_the_size_of_memory_up_to_a_limit() {
-        let best = |texts| Calibration::for_model("memoir/x", texts).prompt_best;
+        let best = |texts| Calibration::measured((0.03, 0.11), texts).prompt_best;
         assert!(best(3) < 0.3 && (0.4..0.46).contains(&best(700)), "{} {}", best(3), best(700));
         assert!(best(100_000) < 0.5 && best(100_000) == best(1_000_000));
-        assert_eq!(Calibration::for_model("other/x", 3), DEFAULT);
+        let narrow = Calibration::measured((0.75, 0.03), 1000);
+        assert!(narrow.search > 0.75 && narrow.prompt_best < 0.88, "a model with high cosines: {narrow:?}");
     }
 }

@@ -167,7 +167,7 @@ impl Recall {
     async fn search_each(&self, queries: Vec<Vec<f32>>) -> Result<Vec<Vec<ChunkMatch>>, RecallError> {
         let (_, chunks) = self.store.chunks_with_words(&[], &DocumentFilter::default()).await?;
         let thresholds =
-            Calibration::for_model(self.embedder.name(), chunks).with_minimum(self.settings.min_similarity);
+            Calibration::for_model(self.embedder.as_ref(), chunks).with_minimum(self.settings.min_similarity);
         let searches = queries.into_iter().map(|vector| {
             let recall = self.clone();
             // Spawn the searches so that they can run on separate threads.

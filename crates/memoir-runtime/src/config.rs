@@ -47,7 +47,7 @@ pub struct Config {
     /// The model that writes summaries.
     pub summarizer: ModelSection,
     /// The model that embeds messages and documents.
-    pub embedder: ModelSection,
+    pub embedder: EmbedderSection,
     /// Settings of the workers, by name.
     pub workers: BTreeMap<String, toml::Value>,
     /// Timeouts and retries of model calls.
@@ -94,12 +94,22 @@ pub struct Chat {
     pub reasoning: Option<Reasoning>,
 }
 
-/// The `[summarizer]` or `[embedder]` section.
+/// The `[summarizer]` section.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSection {
     /// Name of the model.
     pub model: Option<String>,
+}
+
+/// The `[embedder]` section.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbedderSection {
+    /// Name of the model.
+    pub model: Option<String>,
+    /// Directory of a model, instead of its name.
+    pub path: Option<String>,
 }
 
 /// The `[backups]` section of a config file.

@@ -1,26 +1,52 @@
 //! Chooses the embedding model and connects to it.
 
-use std::sync::Arc;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use async_trait::async_trait;
 use memoir_core::{Usage, Usd};
-use memoir_embed::LocalEmbedder;
+use memoir_embed::{DirectoryEmbedder, LocalEmbedder};
 use memoir_models::{EmbedTask, EmbeddedTexts, Embedder, ModelError, ModelName, Provider};
 use memoir_providers::RemoteEmbedder;
 use memoir_store::Settings;
 
 use crate::{
     failure::Failure,
+    files::expand_home,
     models::{ModelChoice, Models, parse_model_name},
     settings::ModelTask,
 };
 
+/// An embedding model.
+enum EmbedderChoice {
+    BuiltIn,
+    Directory(PathBuf),
+    Named(ModelName),
+}
+
 impl Models {
-    /// Returns the embedding model that is set, or `None` for the built-in one.
-    pub async fn embedder_name(&self, store: &dyn Settings) -> Result<Option<ModelName>, Failure> {
+    /// Returns the embedding model that is set.
+    async fn choose_embedder(&self, store: &dyn Settings) -> Result<EmbedderChoice, Failure> {
         let stored = store.setting(ModelTask::Embedder.key()).await?;
-        let name = stored.or_else(|| self.config.embedder.model.clone());
-        name.filter(|name| name != memoir_embed::NAME).map(|name| parse_model_name(&name, "")).transpose()
+        let section = &self.config.embedder;
+        let name = match (stored, &section.model, &section.path) {
+            (Some(name), ..) => name,
+            (None, Some(_), Some(_)) => {
+                return Err(Failure::usage("`[embedder]` in the config has a `model` and a `path`")
+                    .hint("Remove one of them."));
+            }
+            (None, None, Some(path)) => {
+                return Ok(EmbedderChoice::Directory(expand_home(path, self.environment.user_home())));
+            }
+            (None, Some(name), None) => name.clone(),
+            (None, None, None) => return Ok(EmbedderChoice::BuiltIn),
+        };
+        Ok(match name == memoir_embed::NAME {
+            true => EmbedderChoice::BuiltIn,
+            false => EmbedderChoice::Named(parse_model_name(&name, "")?),
+        })
     }
 
     /// Connects to the embedding model. If it is not available, adds a notice and returns a placeholder, so that memory
@@ -30,14 +56,19 @@ impl Models {
         store: &dyn Settings,
         notices: &mut Vec<String>,
     ) -> Result<Arc<dyn Embedder>, Failure> {
-        let Some(name) = self.embedder_name(store).await? else { return Ok(Arc::new(LocalEmbedder)) };
-        Ok(match self.remote_embedder(&name).await {
-            Ok(embedder) => Arc::new(embedder),
-            Err(failure) => {
-                notices.push(format!("Memory is searched by keyword only: {}", failure.sentence()));
-                Arc::new(UnavailableEmbedder { name: name.to_string(), reason: failure.message })
-            }
-        })
+        let (name, result): (String, Result<Arc<dyn Embedder>, Failure>) =
+            match self.choose_embedder(store).await? {
+                EmbedderChoice::BuiltIn => return Ok(Arc::new(LocalEmbedder)),
+                EmbedderChoice::Directory(path) => (path.display().to_string(), open_directory(&path)),
+                EmbedderChoice::Named(name) => {
+                    let embedder = self.remote_embedder(&name).await;
+                    (name.to_string(), embedder.map(|embedder| Arc::new(embedder) as Arc<dyn Embedder>))
+                }
+            };
+        Ok(result.unwrap_or_else(|failure| {
+            notices.push(format!("Memory is searched by keyword only: {}", failure.sentence()));
+            Arc::new(UnavailableEmbedder { name, reason: failure.message })
+        }))
     }
 
     async fn remote_embedder(&self, name: &ModelName) -> Result<RemoteEmbedder, Failure> {
@@ -53,6 +84,21 @@ impl Models {
         }
         let info = self.catalog.embedding(name).cloned();
         Ok(RemoteEmbedder::new(name, &endpoint, info)?)
+    }
+}
+
+fn open_directory(path: &Path) -> Result<Arc<dyn Embedder>, Failure> {
+    let hint = "Correct `embedder.path` in the config, or remove it to use the built-in model.";
+    let embedder = match path.is_absolute() {
+        true => DirectoryEmbedder::open(path).map_err(|error| error.to_string()),
+        false => Err("the path is not absolute".to_owned()),
+    };
+    match embedder {
+        Ok(embedder) => Ok(Arc::new(embedder)),
+        Err(reason) => {
+            let path = path.display();
+            Err(Failure::failed(format!("the embedding model in {path} cannot be used: {reason}")).hint(hint))
+        }
     }
 }
 

@@ -163,7 +163,10 @@ impl From<ModelError> for Failure {
             ModelError::ContextTooLong { .. } => {
                 failure.hint("Shorten the prompt, start a new conversation, or use another model. If Memoir assumes the wrong context size, set `context` under `[[model]]` in the config.")
             }
-            ModelError::Unavailable(_) => failure.hint("Run `memoir models set auto --for embedder` to use the built-in model."),
+            ModelError::Unavailable(_) => failure.hint(format!(
+                "Run `memoir models set {} --for embedder` to use the built-in model.",
+                memoir_embed::NAME
+            )),
             ModelError::QuotaExhausted { .. } => {
                 failure.hint("Check your plan and billing with the provider, or use another model.")
             }

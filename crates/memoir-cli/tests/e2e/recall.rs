@@ -460,3 +460,34 @@ fn a_search_with_the_exact_words_finds_them() {
     let output = home.memoir(["search", prompt]).succeed();
     assert!(output.contains("repaired by Jansen"), "{output}");
 }
+
+#[test]
+fn a_model_in_a_directory_embeds_memory() {
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let home = home_with_a_fact(&provider);
+    embed(&home);
+    let vectors = home.count("embeddings");
+    let tiny = concat!(env!("CARGO_MANIFEST_DIR"), "/../memoir-embed/tests/tiny");
+    home.write_config(&format!("[embedder]\npath = {tiny:?}\n"));
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let report: Value = home.memoir(["doctor", "--json"]).json();
+    let index = report.to_string();
+    assert!(index.contains("up to date, embedding model directory/tiny-"), "{index}");
+    assert!(home.count("embeddings") > vectors, "the model reads fewer tokens, so there are more parts");
+    let found = home.memoir(["search", "the boiler was serviced in March by Olaf"]).succeed();
+    assert!(found.contains("Nordheat"), "{found}");
+
+    home.write_config("[embedder]\npath = \"/nowhere/model\"\n");
+    let output = home.memoir(["-p", "Who serviced the boiler in March?"]).provider(&provider).output();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        notes.contains(
+            "Memory is searched by keyword only: the embedding model in /nowhere/model cannot be used"
+        ),
+        "{notes}"
+    );
+    assert!(last_message(&provider).contains("Nordheat"), "keywords still find it");
+    home.write_config("[embedder]\npath = \"model\"\nmodel = \"m\"\n");
+    let failure = home.memoir(["-p", "hi"]).provider(&provider).fail(2);
+    assert!(failure.contains("has a `model` and a `path`. Remove one of them."), "{failure}");
+}

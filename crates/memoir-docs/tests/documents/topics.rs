@@ -146,6 +146,10 @@ impl Embedder for CachingEmbedder {
     fn is_local(&self) -> bool {
         true
     }
+
+    fn unrelated_cosines(&self) -> Option<(f64, f64)> {
+        self.inner.unrelated_cosines()
+    }
 }
 
 impl CachingEmbedder {

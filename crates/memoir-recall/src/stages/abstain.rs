@@ -21,7 +21,8 @@ impl Stage for AbstainStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let model = recall.embedder.name();
         let count = recall.store.embedded_count(model).await?;
-        let thresholds = Calibration::for_model(model, count).with_minimum(recall.settings.min_similarity);
+        let thresholds = Calibration::for_model(recall.embedder.as_ref(), count)
+            .with_minimum(recall.settings.min_similarity);
         abstain(inquiry, thresholds);
         Ok(())
     }

@@ -78,8 +78,8 @@ impl Stage for SearchDocumentsStage {
         // The id makes the order of equal scores deterministic.
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
         inquiry.document_candidates = passages.clone();
-        let thresholds =
-            Calibration::for_model(recall.embedder.name(), all).with_minimum(recall.settings.min_similarity);
+        let thresholds = Calibration::for_model(recall.embedder.as_ref(), all)
+            .with_minimum(recall.settings.min_similarity);
         keep_relevant(&mut passages, thresholds, inquiry.kind);
         let mut counts: HashMap<DocumentId, usize> = HashMap::new();
         passages.retain(|passage| {

@@ -100,4 +100,8 @@ impl Embedder for PreparedEmbedder {
     fn is_local(&self) -> bool {
         true
     }
+
+    fn unrelated_cosines(&self) -> Option<(f64, f64)> {
+        LocalEmbedder.unrelated_cosines()
+    }
 }

@@ -22,11 +22,12 @@ const fn row(key: &'static str, valid_values: &'static str, summary: &'static st
     SettingRow { key, valid_values, summary }
 }
 
-const UNLISTED: [SettingRow; 13] = [
+const UNLISTED: [SettingRow; 14] = [
     row("chat.model", "a model", "model that answers prompts"),
     row("chat.reasoning", "low, medium or high", "reasoning effort of the model"),
     row("summarizer.model", "a model", "model that writes summaries in the background"),
     row("embedder.model", "a model", "model that embeds messages and documents"),
+    row("embedder.path", "a directory", "directory of a model that embeds messages and documents"),
     row("calls.idle_timeout_ms", "milliseconds", "maximum time without data from a streamed answer"),
     row("calls.retry_attempts", "a number", "maximum number of retries of a failed call"),
     row("calls.retry_first_wait_ms", "milliseconds", "delay before the first retry"),

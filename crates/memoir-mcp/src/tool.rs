@@ -139,10 +139,11 @@ impl Tool for ServerTool {
         let result = loop {
             // Progress and questions to the user extend the time.
             tokio::select! {
-                result = &mut call => break result,
+                biased;
                 Ok(()) = progress.changed(), if started.elapsed() < MAX_CALL_TIME => {
                     context.report_progress(&progress.borrow_and_update());
                 }
+                result = &mut call => break result,
                 () = tokio::time::sleep(limit) => {
                     if connection.questions.is_asking() {
                         continue;

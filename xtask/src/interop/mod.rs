@@ -1,6 +1,7 @@
-//! Runs the program against software that other people wrote: model servers and MCP servers. They are installed from the
-//! package registries, each at a fixed version.
+//! Runs the program against software that other people wrote: model servers, MCP servers and an embedding model. They are
+//! installed from the package registries, each at a fixed version.
 
+mod embedding_models;
 mod install;
 mod mcp_servers;
 mod model_servers;
@@ -69,6 +70,9 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     println!("| part | version | tried | result |\n| --- | --- | --- | --- |");
     model_servers::try_all(&mut bench, extent);
     mcp_servers::try_all(&mut bench, extent);
+    if extent == Extent::All {
+        embedding_models::try_all(&mut bench);
+    }
     let failures = bench.trials.iter().filter(|trial| trial.result.is_err()).count();
     match failures {
         0 => Ok(format!("All {} trials succeeded.", bench.trials.len())),

@@ -45,6 +45,8 @@ pub struct AgentState {
     shown_notices: Arc<Mutex<HashSet<String>>>,
     /// Context limits by model name, learned when a model rejected a larger request. Sub-agents share them.
     learned_limits: Arc<Mutex<HashMap<String, u64>>>,
+    /// Names of models that have rejected images.
+    blind_models: Arc<Mutex<HashSet<String>>>,
 }
 
 impl AgentState {
@@ -70,6 +72,7 @@ impl AgentState {
             images: RecentImages::default(),
             shown_notices: Arc::default(),
             learned_limits: Arc::default(),
+            blind_models: Arc::default(),
         }
     }
 
@@ -108,6 +111,15 @@ impl AgentState {
         let mut limits = lock(&self.learned_limits);
         let stored_limit = limits.entry(self.model.name().to_owned()).or_insert(limit);
         *stored_limit = limit.min(*stored_limit);
+    }
+
+    /// Records that the model rejected images.
+    pub(crate) fn learn_blindness(&self) {
+        lock(&self.blind_models).insert(self.model.name().to_owned());
+    }
+
+    pub(crate) fn is_known_blind(&self) -> bool {
+        lock(&self.blind_models).contains(self.model.name())
     }
 
     pub(crate) fn learned_limit(&self) -> Option<u64> {

@@ -253,8 +253,8 @@ impl ActiveTurn<'_> {
         notices.details.into_iter().for_each(|detail| observer(TurnEvent::Detail(detail)));
     }
 
-    /// Requests one reply. If the model rejects the request as too long, sends a shorter one. The next turn sends less
-    /// from the start.
+    /// Requests one reply. If the model rejects the request as too long, sends a shorter one, and if it rejects images,
+    /// one without them. The next turn does so from the start.
     async fn reply(
         self,
         prompt: Prompt<'_>,
@@ -264,6 +264,11 @@ impl ActiveTurn<'_> {
     ) -> Result<ModelReply, TurnError> {
         for _ in 0..MAX_SHORTENINGS {
             let error = match self.ask(context, draft, observer).await {
+                Err(ModelError::ImagesRejected { .. }) if context.drop_images() => {
+                    self.state.learn_blindness();
+                    observer(TurnEvent::Notice(self.describe_blindness()));
+                    continue;
+                }
                 Err(error @ ModelError::ContextTooLong { .. }) => error,
                 result => return Ok(result?),
             };

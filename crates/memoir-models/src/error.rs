@@ -51,6 +51,12 @@ pub enum ModelError {
         /// The size of the context window in tokens, if the server states it.
         limit: Option<u64>,
     },
+    /// The model cannot see the images of the request. Send it without them.
+    #[error("the model cannot see images: {message}")]
+    ImagesRejected {
+        /// The server's explanation, truncated if it is long.
+        message: String,
+    },
     /// The provider's filter blocked the request or the answer.
     #[error("the provider's content filter stopped the answer")]
     ContentFilter,
@@ -133,6 +139,7 @@ impl ModelError {
             Self::Forbidden { .. } => "forbidden",
             Self::NotFound { .. } => "not found",
             Self::ContextTooLong { .. } => "context too long",
+            Self::ImagesRejected { .. } => "images rejected",
             Self::ContentFilter => "content filter",
             Self::QuotaExhausted { .. } => "quota exhausted",
             Self::RateLimited { .. } => "rate limited",

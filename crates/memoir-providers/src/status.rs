@@ -13,6 +13,8 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
         400 | 422 if mentions_length(body) => {
             ModelError::ContextTooLong { message, limit: stated_limit(body) }
         }
+        // llama.cpp reports this with status 500.
+        400.. if mentions_images(body) => ModelError::ImagesRejected { message },
         401 => ModelError::Authentication { status, message },
         // Google and xAI report a wrong key with status 400.
         400 if mentions_wrong_key(body) => ModelError::Authentication { status, message },
@@ -48,6 +50,22 @@ fn mentions_length(body: &str) -> bool {
     ];
     let body = body.to_lowercase();
     PHRASES.iter().any(|phrase| body.contains(phrase))
+}
+
+/// Returns whether the error body says that the model cannot see images.
+fn mentions_images(body: &str) -> bool {
+    const IMAGES: [&str; 4] = ["image", "vision", "multimodal", "multi-modal"];
+    const REFUSALS: [&str; 7] = [
+        "not support",
+        "unsupported",
+        "not a multimodal",
+        "not a multi-modal",
+        "no endpoints found that support image",
+        "cannot process",
+        "unknown variant `image_url`",
+    ];
+    let body = body.to_lowercase();
+    IMAGES.iter().any(|word| body.contains(word)) && REFUSALS.iter().any(|phrase| body.contains(phrase))
 }
 
 /// Returns the context size that an error body states, in tokens.
@@ -151,6 +169,30 @@ mod tests {
             assert_eq!(limit, expected, "{body}");
         }
         assert!(matches!(error_from_status(400, "{}", None), ModelError::BadRequest { .. }));
+    }
+
+    #[test]
+    fn models_that_cannot_see_are_recognized() {
+        for (status, body) in [
+            (
+                500,
+                r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#,
+            ),
+            (400, r#"{"error":{"message":"test-model is not a multimodal model"}}"#),
+            (404, r#"{"error":{"message":"No endpoints found that support image input"}}"#),
+            (
+                400,
+                r#"{"error":{"message":"Image input modality is not enabled for this model: unsupported content type"}}"#,
+            ),
+            (422, "Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`"),
+        ] {
+            let error = error_from_status(status, body, None);
+            assert!(matches!(error, ModelError::ImagesRejected { .. }), "{body}: {error:?}");
+        }
+        assert!(matches!(
+            error_from_status(400, "the image is too large", None),
+            ModelError::BadRequest { .. }
+        ));
     }
 
     #[test]

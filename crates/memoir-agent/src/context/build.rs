@@ -83,6 +83,9 @@ impl ActiveTurn<'_> {
         if let Some(learned_limit) = self.state.learned_limit() {
             limits.context = Some(limits.context.map_or(learned_limit, |limit| limit.min(learned_limit)));
         }
+        if self.state.is_known_blind() {
+            limits.images = Some(false);
+        }
         limits
     }
 
@@ -118,11 +121,16 @@ impl ActiveTurn<'_> {
     /// Reports that the model does not get the images of the prompt.
     fn report_unseen(self, prompt: Prompt<'_>, notices: &mut Notices) {
         if !prompt.images.is_empty() {
-            let model = self.state.model.name();
-            notices.important.push(format!(
-                "{model} cannot see images, so it only got their names and sizes. Use `/model` to choose another model."
-            ));
+            notices.important.push(self.describe_blindness());
         }
+    }
+
+    /// Returns a sentence for the user about images that the model did not get.
+    pub(crate) fn describe_blindness(self) -> String {
+        let model = self.state.model.name();
+        format!(
+            "{model} cannot see images, so it only got their names and sizes. Use `/model` to choose another model."
+        )
     }
 
     /// Builds the context for the model that answers from memory alone. It contains passages from all conversations,

@@ -123,6 +123,15 @@ impl Context {
         })
     }
 
+    /// Removes all images. Returns whether there were any.
+    pub(crate) fn drop_images(&mut self) -> bool {
+        self.takes_images = false;
+        let has_images = !self.request.take_images().is_empty();
+        let tail = &self.request.messages[self.request.stable_messages..];
+        self.tail_tokens = tail.iter().map(size).collect();
+        has_images
+    }
+
     /// Returns whether tools have been called since the prompt.
     pub(crate) fn has_tool_rounds(&self) -> bool {
         self.tail_tokens.len() > 1

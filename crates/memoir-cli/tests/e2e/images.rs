@@ -151,3 +151,19 @@ fn files_that_are_not_images_are_refused_in_one_sentence() {
     );
     assert!(notes.contains(fake) && notes.contains(large), "{notes}");
 }
+
+#[test]
+fn a_server_that_rejects_images_gets_the_prompt_without_them() {
+    let home = home_with_image();
+    let rejection =
+        || Reply::status(500, "image input is not supported - you may need to provide the mmproj");
+    let provider = ScriptedProvider::start([rejection(), Reply::text("I see nothing."), Reply::text("No.")]);
+    let terminal =
+        Terminal::open(&home, Some(&provider), (30, 100), &["--model", "openai-compatible/some-model"]);
+    terminal.submit("What is on @dot.png?");
+    terminal.wait_for("some-model cannot see images");
+    terminal.submit("And @dot.png now?");
+    terminal.wait_for("No.");
+    let counts: Vec<usize> = provider.requests().iter().map(|request| count_images(&request.body)).collect();
+    assert_eq!(counts, [1, 0, 0], "the next turn knows");
+}

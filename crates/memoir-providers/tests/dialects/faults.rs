@@ -48,6 +48,9 @@ async fn statuses_are_classified() {
     for status in [500, 503, 529] {
         assert_fault!(Reply::status(status, "oh"), ModelError::Server { status: reported, .. } if *reported == status);
     }
+    assert_fault!(Reply::status(503, "Loading model"), ModelError::Loading);
+    assert_fault!(Reply::status(400, "maximum context length is 8192"), ModelError::ContextTooLong { limit, .. } if *limit == Some(8192));
+    assert_fault!(Reply::status(500, "image input is not supported"), ModelError::ImagesRejected { .. });
     assert_fault!(
         Reply::status_with_body(502, "<html><h1>Bad gateway</h1></html>"),
         ModelError::Server { status: 502, message, .. } if message.contains("Bad gateway")

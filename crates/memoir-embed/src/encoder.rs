@@ -100,6 +100,11 @@ impl TokenEmbeddings {
         Ok(Self { words, positions, norm, dimensions: shape.dimensions })
     }
 
+    /// Returns whether there are embeddings for all words up to an id, and for a number of positions.
+    pub(crate) fn fits(&self, max_id: u32, positions: usize) -> bool {
+        (max_id as usize) < self.words.scales.len() && positions * self.dimensions <= self.positions.len()
+    }
+
     /// Writes the sum of word and position embeddings to `state`.
     #[inline(always)]
     fn embed(&self, ids: &[u32], state: &mut Vec<f32>) {

@@ -43,6 +43,11 @@ impl Tokens {
         Ok(Self { start, end, unknown, vocabulary, is_uncased, max_tokens })
     }
 
+    /// Returns the largest id.
+    pub(crate) fn max_id(&self) -> u32 {
+        self.vocabulary.values().copied().max().unwrap_or(0)
+    }
+
     /// Returns the token ids of a text between a start and an end token, truncated to the maximum.
     pub(crate) fn ids(&self, text: &str) -> Vec<u32> {
         let mut ids = vec![self.start];

@@ -94,7 +94,13 @@ fn open_directory(path: &Path) -> Result<Arc<dyn Embedder>, Failure> {
         false => Err("the path is not absolute".to_owned()),
     };
     match embedder {
-        Ok(embedder) => Ok(Arc::new(embedder)),
+        Ok(embedder) => {
+            let embedder = Arc::new(embedder);
+            let loading = Arc::clone(&embedder);
+            // The first use reports an error.
+            tokio::task::spawn_blocking(move || loading.load());
+            Ok(embedder)
+        }
         Err(reason) => {
             let path = path.display();
             Err(Failure::failed(format!("the embedding model in {path} cannot be used: {reason}")).hint(hint))

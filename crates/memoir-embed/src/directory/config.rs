@@ -133,6 +133,9 @@ impl Description {
         if config.hidden_act != "gelu" || config.position_embedding_type != "absolute" {
             return unsupported("the activation or the positions are unusual".to_owned());
         }
+        if !config.layer_norm_eps.is_finite() || config.layer_norm_eps < 0.0 {
+            return unsupported(format!("`layer_norm_eps` is {}", config.layer_norm_eps));
+        }
         let shape = Shape {
             dimensions: config.hidden_size,
             layers: config.num_hidden_layers,

@@ -96,9 +96,16 @@ impl LazyModel {
             layers: Layers::load(&weights, shape)?,
             pooling: self.description.pooling,
         };
+        if !encoder.embeddings.fits(encoder.tokens.max_id(), self.description.max_tokens) {
+            let reason = "its vocabulary or its maximum length do not fit its weights";
+            return Err(DirectoryError::Defect(reason.to_owned()));
+        }
         let prompts = &self.description.prompts;
         let unrelated = unrelated::measure(&encoder, prompts)
             .map_err(|error| DirectoryError::Defect(error.to_string()))?;
+        if !(unrelated.0.is_finite() && unrelated.1.is_finite()) {
+            return Err(DirectoryError::Defect("its weights contain numbers that are not finite".to_owned()));
+        }
         Ok(LoadedModel { encoder, unrelated })
     }
 }
@@ -129,7 +136,9 @@ impl Embedder for DirectoryEmbedder {
     }
 
     fn max_tokens(&self) -> usize {
-        self.model.description.max_tokens
+        let Description { max_tokens, prompts: [query, document], .. } = &self.model.description;
+        // A token has two characters or more on average.
+        max_tokens.saturating_sub(query.len().max(document.len()).div_ceil(2)).max(1)
     }
 
     fn count_tokens(&self, text: &str) -> usize {

@@ -39,7 +39,7 @@ pub(crate) async fn attach_named(
             attach(input, file);
         }
     }
-    for name in find_resources(prompt, &session.server_offers()) {
+    for name in find_resources(prompt, &session.server_offers()).await {
         match attach_resource(session, &name, input).await {
             Ok(()) => print_dimmed_note(&format!("Attached @{}.", printable(&name))),
             Err(reason) => note!("Could not attach @{}: {reason}", printable(&name)),

@@ -45,6 +45,9 @@ pub(crate) enum HttpTransport {
 #[error("the environment variable {0}, to which the config refers, is not set")]
 pub struct MissingVariable(String);
 
+/// Maximum length of the name of a server.
+const MAX_NAME_CHARS: usize = 32;
+
 impl ServerConfig {
     /// Replaces references to environment variables: `${NAME}`, or `${NAME:-default}`.
     ///
@@ -68,10 +71,14 @@ impl ServerConfig {
         })
     }
 
-    /// Returns whether a server can have this name, which begins the names of its tools.
+    /// Returns whether a server can have this name, which begins the names of its tools. Two underscores follow it, so
+    /// that it must neither contain nor end with them, and names of tools have a maximum length.
     pub fn is_name(name: &str) -> bool {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        !name.is_empty() && name.chars().all(is_plain)
+        (1..=MAX_NAME_CHARS).contains(&name.len())
+            && name.chars().all(is_plain)
+            && !name.contains("__")
+            && !name.ends_with('_')
     }
 
     pub(crate) fn call_timeout(&self) -> Duration {

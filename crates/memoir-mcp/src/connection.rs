@@ -178,19 +178,19 @@ impl Connection {
         }
     }
 
-    /// Returns the server's prompts. A server that fails to list them may still have useful tools.
-    pub(crate) async fn list_prompts(&self) -> Vec<Prompt> {
+    /// Returns the server's prompts.
+    pub(crate) async fn list_prompts(&self) -> Result<Vec<Prompt>, Reason> {
         match self.has(|offers| offers.prompts.is_some()) {
-            true => self.list(self.service.list_all_prompts()).await.unwrap_or_default(),
-            false => Vec::new(),
+            true => self.list(self.service.list_all_prompts()).await,
+            false => Ok(Vec::new()),
         }
     }
 
-    /// Returns the server's resources. A server that fails to list them may still have useful tools.
-    pub(crate) async fn list_resources(&self) -> Vec<Resource> {
+    /// Returns the server's resources.
+    pub(crate) async fn list_resources(&self) -> Result<Vec<Resource>, Reason> {
         match self.has_resources() {
-            true => self.list(self.service.list_all_resources()).await.unwrap_or_default(),
-            false => Vec::new(),
+            true => self.list(self.service.list_all_resources()).await,
+            false => Ok(Vec::new()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memoir_core::{is_invisible, is_unprintable, reveal_on_one_line};
 use memoir_tools::Tool;
 
 /// Everything that a connected server offers.
@@ -15,6 +16,8 @@ pub struct Offers {
     pub resources: Vec<ServerResource>,
     /// The revision of the protocol.
     pub revision: String,
+    /// Whether prompts and resources have been listed. Tools are listed first, because turns wait for them.
+    pub is_complete: bool,
 }
 
 /// A prompt that a server has prepared for the user.
@@ -46,6 +49,30 @@ pub struct ServerResource {
     pub title: String,
 }
 
+/// Returns whether users can type a name: it has no spaces and nothing that a terminal would not show.
+fn is_typable(name: &str) -> bool {
+    let is_hidden = |letter: char| letter.is_whitespace() || is_invisible(letter) || is_unprintable(letter);
+    !name.is_empty() && !name.contains(is_hidden)
+}
+
+impl ServerPrompt {
+    /// Converts prompts. Those that users could not type are left out.
+    pub(crate) fn all(prompts: Vec<rmcp::model::Prompt>) -> Vec<Self> {
+        let is_usable = |prompt: &rmcp::model::Prompt| {
+            let arguments = prompt.arguments.iter().flatten();
+            is_typable(&prompt.name) && arguments.into_iter().all(|argument| is_typable(&argument.name))
+        };
+        prompts.into_iter().filter(is_usable).map(Self::from).collect()
+    }
+}
+
+impl ServerResource {
+    /// Converts resources. Those that users could not type are left out.
+    pub(crate) fn all(resources: Vec<rmcp::model::Resource>) -> Vec<Self> {
+        resources.into_iter().filter(|resource| is_typable(&resource.uri)).map(Self::from).collect()
+    }
+}
+
 impl From<rmcp::model::Prompt> for ServerPrompt {
     fn from(prompt: rmcp::model::Prompt) -> Self {
         let argument = |argument: rmcp::model::PromptArgument| PromptArgument {
@@ -54,7 +81,7 @@ impl From<rmcp::model::Prompt> for ServerPrompt {
         };
         Self {
             name: prompt.name,
-            about: prompt.description.or(prompt.title),
+            about: prompt.description.or(prompt.title).map(|about| reveal_on_one_line(&about).into_owned()),
             arguments: prompt.arguments.unwrap_or_default().into_iter().map(argument).collect(),
         }
     }
@@ -62,6 +89,7 @@ impl From<rmcp::model::Prompt> for ServerPrompt {
 
 impl From<rmcp::model::Resource> for ServerResource {
     fn from(resource: rmcp::model::Resource) -> Self {
-        Self { title: resource.title.clone().unwrap_or_else(|| resource.name.clone()), uri: resource.uri }
+        let title = resource.title.as_deref().unwrap_or(&resource.name);
+        Self { title: reveal_on_one_line(title).into_owned(), uri: resource.uri.clone() }
     }
 }

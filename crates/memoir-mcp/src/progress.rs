@@ -3,7 +3,7 @@
 use rmcp::model::ProgressNotificationParam;
 use tokio::sync::watch;
 
-/// Maximum length of a server's message in characters.
+/// Maximum length of a report in characters.
 const MAX_CHARS: usize = 100;
 
 /// The latest progress that a server has reported. Calls to a server run one after another, so it belongs to the current
@@ -18,10 +18,10 @@ impl Progress {
             None => report.progress.to_string(),
         };
         let text = match report.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
-            Some(message) => format!("{amount}, {}", message.chars().take(MAX_CHARS).collect::<String>()),
+            Some(message) => format!("{amount}, {message}"),
             None => amount,
         };
-        self.0.send_replace(text);
+        self.0.send_replace(text.chars().take(MAX_CHARS).collect());
     }
 
     pub(crate) fn subscribe(&self) -> watch::Receiver<String> {

@@ -15,7 +15,7 @@ use crate::{
     config::ServerConfig,
     connection::{Connection, Handshake, Reason, ServerOptions, get_prompt, read_resource},
     content::ServerContent,
-    offers::Offers,
+    offers::{Offers, ServerPrompt, ServerResource},
     tool::ServerTool,
 };
 
@@ -121,6 +121,18 @@ impl Server {
         get_prompt(connection.as_deref(), name, arguments).await
     }
 
+    /// Waits until everything that the server offers has been listed, or it is not connected.
+    pub async fn listed(&self) {
+        let mut state = self.state.clone();
+        let is_listed = |state: &ServerState| match state {
+            ServerState::Connecting => false,
+            ServerState::Ready(offers) => offers.is_complete,
+            ServerState::Down { .. } => true,
+        };
+        // It fails only if there is no supervisor, and then nothing changes.
+        let _ = state.wait_for(is_listed).await;
+    }
+
     /// Waits until the first attempt to connect has ended.
     pub async fn settled(&self) {
         let mut state = self.state.clone();
@@ -189,13 +201,33 @@ impl Supervisor {
 
     async fn list_offers(&self, connection: &Arc<Connection>) -> Result<(), Reason> {
         let tools = connection.list_tools().await?;
-        let offers = Offers {
+        let (prompts, resources) = match &*self.state.borrow() {
+            ServerState::Ready(before) => (before.prompts.clone(), before.resources.clone()),
+            _ => Default::default(),
+        };
+        let mut offers = Offers {
             tools: ServerTool::all(&self.name, &self.current, tools, connection.has_resources()),
-            prompts: connection.list_prompts().await.into_iter().map(Into::into).collect(),
-            resources: connection.list_resources().await.into_iter().map(Into::into).collect(),
+            prompts,
+            resources,
             revision: connection.revision(),
+            is_complete: false,
         };
         *lock(&self.current) = Some(Arc::clone(connection));
+        self.state.send_replace(ServerState::Ready(Arc::new(offers.clone())));
+        let (prompts, resources) = tokio::join!(connection.list_prompts(), connection.list_resources());
+        let skip = |reason: Reason| {
+            // The tools may still be useful.
+            tracing::debug!(server = self.name, reason, "could not list what an MCP server offers to users");
+        };
+        match prompts {
+            Ok(prompts) => offers.prompts = ServerPrompt::all(prompts),
+            Err(reason) => skip(reason),
+        }
+        match resources {
+            Ok(resources) => offers.resources = ServerResource::all(resources),
+            Err(reason) => skip(reason),
+        }
+        offers.is_complete = true;
         self.state.send_replace(ServerState::Ready(Arc::new(offers)));
         Ok(())
     }

@@ -54,15 +54,16 @@ pub(crate) async fn connect(url: &str, headers: HeaderMap) -> Result<(Outgoing, 
     Ok((sender(client, target), messages(events)))
 }
 
-/// Ends a stream whose events are too large, so that a server cannot fill the memory. Only blank lines within one chunk
-/// count as the end of an event, which is enough for a limit that no event comes near.
+/// Ends a stream whose events are too large, so that a server cannot fill the memory. A blank line ends an event.
 fn limit_events<B: AsRef<[u8]> + Send, E: Send>(
     chunks: impl Stream<Item = Result<B, E>> + Send,
 ) -> impl Stream<Item = Result<B, E>> + Send {
-    let mut length = 0;
+    let (mut length, mut last) = (0, None);
     chunks.take_while(move |chunk| {
         if let Ok(chunk) = chunk {
-            let bytes = chunk.as_ref();
+            // A blank line may be split between two chunks.
+            let bytes: Vec<u8> = last.into_iter().chain(chunk.as_ref().iter().copied()).collect();
+            last = bytes.last().copied();
             let is_blank_line = |lines: &[u8]| lines == b"\n\n" || lines == b"\n\r";
             length = match bytes.windows(2).rposition(is_blank_line) {
                 Some(end) => bytes.len() - end,

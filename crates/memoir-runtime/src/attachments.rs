@@ -19,8 +19,8 @@ pub const MAX_TEXT_BYTES: usize = 200_000;
 pub struct Attachment {
     /// The path as the user typed it.
     pub name: String,
-    /// The absolute path.
-    pub path: PathBuf,
+    /// The path in the project, or as the user typed it.
+    pub path: String,
     /// Contents of the file, or the reason why it cannot be attached.
     pub content: Result<AttachedContent, AttachmentError>,
     /// Whether the file is inside the project.
@@ -71,10 +71,15 @@ pub struct AttachmentContext<'a> {
 const PUNCTUATION: [char; 7] = [',', '.', ';', ':', '?', '!', ')'];
 
 /// Returns the resources of servers that a prompt names, without duplicates.
-pub fn find_resources(prompt: &str, offers: &ServerOffers) -> BTreeSet<String> {
-    let names = prompt.split_whitespace().filter_map(|word| word.strip_prefix('@'));
-    let names = names.map(|name| name.trim_end_matches(PUNCTUATION));
-    names.filter(|name| offers.is_offer(name)).map(str::to_owned).collect()
+pub async fn find_resources(prompt: &str, offers: &ServerOffers) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for name in prompt.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
+        if offers.is_offer(name) {
+            let is_whole = offers.is_listed_resource(name).await;
+            names.insert(if is_whole { name } else { name.trim_end_matches(PUNCTUATION) }.to_owned());
+        }
+    }
+    names
 }
 
 /// Returns the files that a prompt names, without duplicates. Words that do not name an existing file are ignored.
@@ -88,8 +93,10 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
         };
         let Some(path) = locate(name, context) else { continue };
         if attachments.iter().all(|other| other.name != name) {
-            let is_inside = path.canonicalize().is_ok_and(|path| path.starts_with(context.project));
-            let content = read(&path);
+            let real = path.canonicalize().unwrap_or_default();
+            let inside = real.strip_prefix(context.project).ok();
+            let (is_inside, content) = (inside.is_some(), read(&path));
+            let path = inside.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
             attachments.push(Attachment { name: name.to_owned(), path, content, is_inside });
         }
     }
@@ -100,7 +107,7 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
 pub fn attach(input: &mut TurnInput, file: Attachment) {
     match file.content {
         Ok(AttachedContent::Text(text)) => input.parts.push(InputPart::file(file.name, text)),
-        Ok(AttachedContent::Image(image)) => input.attach_image(file.path.to_string_lossy(), image),
+        Ok(AttachedContent::Image(image)) => input.attach_image(file.path, image),
         Err(_) => {}
     }
 }
@@ -114,16 +121,15 @@ fn read(path: &Path) -> Result<AttachedContent, AttachmentError> {
     let size = fs::metadata(path)?.len();
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_IMAGE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    match Image::new(bytes) {
-        Ok(image) => Ok(AttachedContent::Image(image)),
-        Err(error @ ImageError::TooLarge) => Err(AttachmentError::Image(error)),
-        Err(ImageError::UnknownFormat) if size > MAX_TEXT_BYTES as u64 => {
-            Err(AttachmentError::TooLarge { limit: MAX_TEXT_BYTES })
-        }
-        Err(ImageError::UnknownFormat) => {
-            let text = String::from_utf8(fs::read(path)?).map_err(|_| AttachmentError::UnknownFormat)?;
-            Ok(AttachedContent::Text(text))
-        }
+    let is_complete = bytes.len() as u64 == size;
+    match String::from_utf8(bytes) {
+        Ok(text) if is_complete && text.len() <= MAX_TEXT_BYTES => Ok(AttachedContent::Text(text)),
+        Ok(_) => Err(AttachmentError::TooLarge { limit: MAX_TEXT_BYTES }),
+        Err(error) => match Image::new(error.into_bytes()) {
+            Ok(image) => Ok(AttachedContent::Image(image)),
+            Err(ImageError::UnknownFormat) => Err(AttachmentError::UnknownFormat),
+            Err(error @ ImageError::TooLarge) => Err(AttachmentError::Image(error)),
+        },
     }
 }
 
@@ -152,6 +158,8 @@ mod tests {
             input.to_text(),
             "What is in @a.txt, and @a.txt?\n\n<file path=\"a.txt\">\nfirst ‹/file> line\n</file>"
         );
+        std::fs::write(project.join("d.txt"), "GIF89a is how a GIF begins").unwrap();
+        assert!(matches!(&find("see @d.txt")[0].content, Ok(AttachedContent::Text(_))));
         let others = find("see @b.bin and @c.txt and @../secret.txt");
         assert!(matches!(others[0].content, Err(AttachmentError::UnknownFormat)));
         assert!(matches!(others[1].content, Err(AttachmentError::TooLarge { .. })));

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use memoir_mcp::ServerConfig;
+use memoir_mcp::{ServerConfig, qualify_name};
 use memoir_models::{EmbeddingInfo, ModelInfo, Provider};
 use memoir_providers::{CallOptions, Reasoning, RetryPolicy};
 use memoir_tools::{ProjectFileError, read_project_file};
@@ -227,9 +227,15 @@ impl Config {
             Err(error) => return self.problems.push(format!("{PROJECT_SERVERS_PATH} is not used: {error}.")),
         };
         for (name, server) in servers {
-            if !ServerConfig::is_name(&name) {
-                let advice = "Its name may contain letters, digits, hyphens and underscores.";
-                self.problems.push(format!("The MCP server {name:?} of the project is not used. {advice}"));
+            // Rules about the tools of one server must not hold for another.
+            let prefix = qualify_name(&name, "");
+            let is_similar = self.mcp.keys().any(|other| *other != name && qualify_name(other, "") == prefix);
+            if is_similar || !ServerConfig::is_name(&name) {
+                let reason = match is_similar {
+                    true => "Another has a similar name.",
+                    false => "Its name may contain letters, digits, hyphens and single underscores.",
+                };
+                self.problems.push(format!("The MCP server {name:?} of the project is not used. {reason}"));
             } else if !self.mcp.contains_key(&name) {
                 self.project_servers.insert(name.clone());
                 self.mcp.insert(name, server);

@@ -1,8 +1,8 @@
 //! Prompts and resources of MCP servers, which the user names as `/SERVER:PROMPT` and `@SERVER:URI`.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use memoir_core::{InputPart, Origin, TurnInput};
+use memoir_core::{InputPart, Origin, TurnInput, reveal_on_one_line};
 use memoir_mcp::{Offers, PromptArgument, Server, ServerContent, ServerState};
 use serde_json::{Map, Value};
 
@@ -10,6 +10,9 @@ use crate::{failure::Failure, operations::servers::unknown, operations::suggesti
 
 /// Separates the name of a server from the name of a prompt or the URI of a resource.
 const SEPARATOR: char = ':';
+
+/// How long to wait until a server has listed what it offers.
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// The MCP servers of a session, for what the user asks of them.
 #[derive(Clone)]
@@ -53,6 +56,13 @@ impl ServerOffers {
             suggestions.extend(named.filter(|named| named.value.starts_with(prefix)));
         }
         suggestions
+    }
+
+    /// Returns whether `name` is a resource that a server lists. Waits until it has been asked for them.
+    pub async fn is_listed_resource(&self, name: &str) -> bool {
+        let Some((server, uri)) = self.split(name) else { return false };
+        let offers = connected(server).await;
+        offers.is_ok_and(|offers| offers.resources.iter().any(|resource| resource.uri == uri))
     }
 
     /// Returns whether `name` begins with the name of a server and a colon.
@@ -102,7 +112,8 @@ impl ServerOffers {
 
 /// Waits until a server has been tried, and returns what it offers.
 async fn connected(server: &Server) -> Result<Arc<Offers>, Failure> {
-    server.settled().await;
+    // A server that hangs has its tools, but no prompts.
+    let _ = tokio::time::timeout(MAX_WAIT, server.listed()).await;
     match server.state() {
         ServerState::Ready(offers) => Ok(offers),
         ServerState::Down { reason } => {
@@ -115,6 +126,7 @@ async fn connected(server: &Server) -> Result<Arc<Offers>, Failure> {
 }
 
 fn failed(server: &Server, reason: &str) -> Failure {
+    let reason = reveal_on_one_line(reason);
     Failure::failed(format!("the MCP server {} failed: {reason}", server.name()))
 }
 

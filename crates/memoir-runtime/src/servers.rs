@@ -106,6 +106,14 @@ impl Servers {
         }
     }
 
+    /// Waits until all servers have listed what they offer.
+    pub(crate) async fn list(&self) {
+        let listing = futures::future::join_all(self.servers.iter().map(Server::listed));
+        if tokio::time::timeout(MAX_WAIT, listing).await.is_err() {
+            tracing::debug!("a server has not listed everything in time");
+        }
+    }
+
     /// Returns what the servers offer to the user.
     pub(crate) fn offers(&self) -> ServerOffers {
         ServerOffers::new(&self.servers)

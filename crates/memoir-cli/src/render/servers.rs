@@ -26,7 +26,9 @@ fn server(server: &ServerReport) -> String {
             let tools = pluralize(server.tools.len() as u64, "tool", "tools");
             let revision = revision.as_deref().unwrap_or("unknown");
             let names = |mark: &str, names: &[String]| -> Vec<String> {
-                names.iter().take(MAX_NAMES).map(|name| format!("{mark}{}:{name}", server.name)).collect()
+                let shown = names.iter().take(MAX_NAMES).map(|name| format!("{mark}{}:{name}", server.name));
+                let rest = names.len().saturating_sub(MAX_NAMES);
+                shown.chain((rest > 0).then(|| format!("and {rest} more"))).collect()
             };
             let lists = [server.tools.clone(), names("/", &server.prompts), names("@", &server.resources)];
             let lines: Vec<String> =

@@ -83,7 +83,7 @@ pub async fn check(name: Option<&str>, runtime: &Runtime) -> Result<ServerList, 
     }
     let is_wanted = |other: &str| name.is_none_or(|name| name == other);
     let servers = Servers::connect(runtime.models(), runtime.project(), is_wanted);
-    servers.settle(|_| true).await;
+    servers.list().await;
     Ok(servers.report())
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn unknown(name: &str) -> Failure {
 pub fn add(request: &AddServer, home: &Home) -> Result<ServerChange, Failure> {
     if !ServerConfig::is_name(&request.name) {
         return Err(Failure::usage(format!("\"{}\" cannot be the name of a server", request.name))
-            .hint("Use letters, digits, hyphens and underscores."));
+            .hint("Use up to 32 letters, digits, hyphens and single underscores."));
     }
     let path = home.config_file();
     let mut document = parse(&path)?;

@@ -4,8 +4,11 @@ use std::collections::VecDeque;
 
 use memoir_core::{ExchangeId, Image};
 
-/// Maximum size of the images that are kept, in bytes. Providers limit the size of a request.
-const MAX_BYTES: usize = 8_000_000;
+/// Maximum sizes of the images of earlier prompts, of the prompt and of tool results, in bytes. Encoded, all of them fit
+/// into the smallest request limit of a provider, 20 MB.
+pub(crate) const MAX_EARLIER_BYTES: usize = 3_750_000;
+pub(crate) const MAX_PROMPT_BYTES: usize = 7_500_000;
+pub(crate) const MAX_RESULT_BYTES: usize = 3_750_000;
 
 /// The images that the user attached to recent prompts of a session. Later requests repeat them.
 #[derive(Clone, Default)]
@@ -21,18 +24,29 @@ impl RecentImages {
             return;
         }
         self.exchanges.push_back((exchange, images));
-        while self.bytes() > MAX_BYTES {
+        while self.bytes() > MAX_EARLIER_BYTES {
             self.exchanges.pop_front();
         }
     }
 
     /// Returns the images of an exchange.
-    pub(crate) fn of(&self, exchange: ExchangeId) -> &[Image] {
-        let found = self.exchanges.iter().find(|(id, _)| *id == exchange);
-        found.map_or(&[], |(_, images)| images)
+    pub(crate) fn find(&self, exchange: ExchangeId) -> &[Image] {
+        let entry = self.exchanges.iter().find(|(id, _)| *id == exchange);
+        entry.map_or(&[], |(_, images)| images)
     }
 
     fn bytes(&self) -> usize {
         self.exchanges.iter().flat_map(|(_, images)| images).map(|image| image.data().len()).sum()
     }
+}
+
+/// Returns the first images that fit into these numbers of tokens and bytes.
+pub(crate) fn keep_fitting(images: &[Image], max_tokens: u64, max_bytes: usize) -> &[Image] {
+    let (mut tokens, mut bytes) = (0, 0);
+    let count = images.iter().take_while(|image| {
+        tokens += image.tokens();
+        bytes += image.data().len();
+        tokens <= max_tokens && bytes <= max_bytes
+    });
+    &images[..count.count()]
 }

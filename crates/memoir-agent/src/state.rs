@@ -78,7 +78,7 @@ impl AgentState {
 
     /// Returns the images that were attached to the prompt of a recent exchange.
     pub fn images(&self, exchange: ExchangeId) -> &[Image] {
-        self.images.of(exchange)
+        self.images.find(exchange)
     }
 
     /// Returns the recall for prompts, or `None` if automatic recall is off.

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use imagesize::{ImageSize, ImageType};
 
-/// Maximum size of an image in bytes, which every provider accepts. Encoded for sending, it is a third larger.
+/// Maximum size of an image in bytes. Encoded for sending, it is a third larger and still below the providers' limits.
 pub const MAX_IMAGE_BYTES: usize = 3_750_000;
 
 /// Pixels per token, as providers count them.

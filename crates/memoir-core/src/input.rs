@@ -35,7 +35,7 @@ pub enum InputContent {
     },
     /// An attached image, which is described in one line. Models that can see get the image as well.
     Image {
-        /// Absolute path of the image.
+        /// Path of the image in its project, or as the user wrote it.
         path: String,
         /// Format and size.
         description: String,

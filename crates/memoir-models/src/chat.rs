@@ -69,17 +69,22 @@ pub enum ChatMessage {
 impl ChatRequest {
     /// Removes all images and returns them. The texts still describe them.
     pub fn take_images(&mut self) -> Vec<Image> {
-        let mut taken = Vec::new();
-        for message in &mut self.messages {
-            match message {
-                ChatMessage::User { images, .. } => taken.append(images),
-                ChatMessage::Assistant { .. } => {}
-                ChatMessage::ToolResults(results) => {
-                    results.iter_mut().for_each(|result| taken.append(&mut result.images));
-                }
+        self.image_lists().flat_map(std::mem::take).collect()
+    }
+
+    /// Keeps only some images. The texts still describe the others.
+    pub fn retain_images(&mut self, keep: impl Fn(&Image) -> bool) {
+        self.image_lists().for_each(|images| images.retain(&keep));
+    }
+
+    fn image_lists(&mut self) -> impl Iterator<Item = &mut Vec<Image>> {
+        self.messages.iter_mut().flat_map(|message| match message {
+            ChatMessage::User { images, .. } => vec![images],
+            ChatMessage::Assistant { .. } => Vec::new(),
+            ChatMessage::ToolResults(results) => {
+                results.iter_mut().map(|result| &mut result.images).collect()
             }
-        }
-        taken
+        })
     }
 }
 

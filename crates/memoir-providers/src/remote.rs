@@ -76,6 +76,7 @@ impl ChatModel for RemoteModel {
         if info.is_some_and(|info| info.tools == Some(false)) {
             request.tools.clear();
         }
+        request.retain_images(|image| self.dialect.takes(image.media_type()));
         let (limit, known) = (request.max_output_tokens, info.and_then(|info| info.output));
         let options = RequestOptions {
             model: &self.model,

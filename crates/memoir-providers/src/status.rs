@@ -65,7 +65,12 @@ fn mentions_images(body: &str) -> bool {
         "unknown variant `image_url`",
     ];
     let body = body.to_lowercase();
-    IMAGES.iter().any(|word| body.contains(word)) && REFUSALS.iter().any(|phrase| body.contains(phrase))
+    // An image in the wrong format does not mean that the model sees nothing.
+    let is_about_format =
+        ["format", "mime", "media type", "media_type"].iter().any(|word| body.contains(word));
+    !is_about_format
+        && IMAGES.iter().any(|word| body.contains(word))
+        && REFUSALS.iter().any(|phrase| body.contains(phrase))
 }
 
 /// Returns the context size that an error body states, in tokens.

@@ -12,7 +12,7 @@ use super::{
     system::{self, AgentsFile, SYSTEM_PROMPT},
     truncate,
 };
-use crate::{TurnError, active_turn::ActiveTurn, subagent::SUBAGENT_PROMPT};
+use crate::{TurnError, active_turn::ActiveTurn, images, subagent::SUBAGENT_PROMPT};
 
 pub(super) struct BaseLayers {
     pub(super) budget: Budget,
@@ -55,10 +55,9 @@ impl ActiveTurn<'_> {
         // Grant tokens in priority order. The window gets the rest.
         let system = self.write_system_prompt();
         budget.grant(tokens(&system));
-        let images = input.prompt.images;
-        let image_tokens = budget.grant(images.iter().map(Image::tokens).sum());
         let mut prompt = truncate_prompt(input.prompt.text, &mut budget, notices);
-        prompt.tokens += image_tokens;
+        let images = grant_images(input.prompt.images, &mut budget, notices);
+        prompt.tokens += images.iter().map(Image::tokens).sum::<u64>();
         let agents = self.write_agents_section(&files, &mut budget, notices);
         let core = write_core_section(&core, &mut budget, notices);
         let (tools, tool_tokens) = self.offered_tools(&input.limits, &mut budget, notices);
@@ -189,6 +188,21 @@ fn truncate_prompt(prompt: &str, budget: &mut Budget, notices: &mut Notices) -> 
     let prompt = Fragment::new(text);
     budget.grant(prompt.tokens + PROMPT_OVERHEAD);
     prompt
+}
+
+/// Returns the images that are sent: at most half of what the text leaves.
+fn grant_images<'a>(images: &'a [Image], budget: &mut Budget, notices: &mut Notices) -> &'a [Image] {
+    let sent = images::keep_fitting(images, budget.remaining() / 2, images::MAX_PROMPT_BYTES);
+    if sent.len() < images.len() {
+        notices.important.push(format!(
+            "Only {} of the {} images were sent, because the others would not fit into the request. {}",
+            sent.len(),
+            images.len(),
+            budget.advice()
+        ));
+    }
+    budget.grant(sent.iter().map(Image::tokens).sum());
+    sent
 }
 
 fn write_core_section(entries: &[CoreEntry], budget: &mut Budget, notices: &mut Notices) -> Fragment {

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use memoir_core::{Image, RecalledPassages};
 use memoir_models::{ChatMessage, ChatRequest, ModelLimits, ToolResult};
 
+use crate::images;
+
 use super::{
     ContextSettings,
     budget::Budget,
@@ -72,8 +74,24 @@ impl Context {
         }
         self.tail_tokens.extend([size(&reply), results_size(&results)]);
         self.request.messages.extend([reply, ChatMessage::ToolResults(results)]);
+        self.limit_result_images();
         notices.extend(self.shrink());
         notices
+    }
+
+    /// Removes the images of earlier tool results, and finally of the last ones, if there are too many.
+    fn limit_result_images(&mut self) {
+        let mut room = images::MAX_RESULT_BYTES;
+        let first = self.request.stable_messages;
+        for index in (first..self.request.messages.len()).rev() {
+            let ChatMessage::ToolResults(results) = &mut self.request.messages[index] else { continue };
+            for result in results.iter_mut() {
+                let kept = images::keep_fitting(&result.images, u64::MAX, room).len();
+                result.images.truncate(kept);
+                room -= result.images.iter().map(|image| image.data().len()).sum::<usize>();
+            }
+            self.tail_tokens[index - first] = results_size(results);
+        }
     }
 
     /// Makes the request fit: drops the oldest exchanges, then earlier tool results, and finally truncates the last

@@ -49,6 +49,10 @@ impl Dialect for Gemini {
         vec![("x-goog-api-key", secret.expose().to_owned())]
     }
 
+    fn takes(&self, media_type: &str) -> bool {
+        media_type != "image/gif"
+    }
+
     fn reader(&self) -> Box<dyn ReplyReader> {
         Box::new(Reader::default())
     }

@@ -28,6 +28,12 @@ pub(crate) trait Dialect: Send + Sync {
     /// Returns the headers that carry the key.
     fn key_headers(&self, secret: &Secret) -> Vec<(&'static str, String)>;
 
+    /// Returns whether the API takes images of this media type.
+    fn takes(&self, media_type: &str) -> bool {
+        let _ = media_type;
+        true
+    }
+
     /// Returns how the messages of a reply are separated.
     fn framing(&self) -> Framing {
         Framing::Events
@@ -137,8 +143,8 @@ struct MessageFormat {
     add_images: fn(&mut Value, &[Image]),
 }
 
-/// Introduces the images of tool results, where an API takes images from the user only.
-const RESULT_IMAGES: &str = "These are the images of the tool results.";
+/// Introduces the images of a tool, where an API takes images from the user only.
+const RESULT_IMAGES: &str = "This message is not from the user. It has the images that this tool returned: ";
 
 /// Converts the system prompt and the messages as OpenAI's API and those derived from it expect them.
 fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
@@ -161,9 +167,9 @@ fn chat_messages(request: &ChatRequest, format: &MessageFormat) -> Value {
             }
             ChatMessage::ToolResults(results) => {
                 messages.extend(results.iter().map(format.result));
-                let images: Vec<Image> = results.iter().flat_map(|result| &result.images).cloned().collect();
-                if !images.is_empty() {
-                    messages.push(user_message(RESULT_IMAGES, &images, format));
+                for result in results.iter().filter(|result| !result.images.is_empty()) {
+                    let text = format!("{RESULT_IMAGES}{}", result.tool_name);
+                    messages.push(user_message(&text, &result.images, format));
                 }
             }
         }

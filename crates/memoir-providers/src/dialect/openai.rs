@@ -50,6 +50,10 @@ impl Dialect for OpenAi {
         bearer(secret)
     }
 
+    fn takes(&self, media_type: &str) -> bool {
+        self.provider != Provider::Xai || matches!(media_type, "image/jpeg" | "image/png")
+    }
+
     fn reader(&self) -> Box<dyn ReplyReader> {
         Box::new(Reader {
             has_separate_reasoning: self.provider == Provider::Xai,

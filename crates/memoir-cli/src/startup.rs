@@ -24,9 +24,12 @@ use crate::{
 };
 
 /// Runs the REPL, answers one prompt or runs a subcommand, depending on `args`.
-pub(crate) async fn run(args: Args) -> Result<(), Failure> {
+pub(crate) async fn run(mut args: Args) -> Result<(), Failure> {
     let format = args.output_format;
-    let outcome = open_and_run(args).await;
+    let outcome = match args.adopt_words() {
+        Ok(()) => open_and_run(args).await,
+        Err(failure) => Err(failure),
+    };
     if let Err(failure) = &outcome
         && failure.kind != FailureKind::Stopped
     {

@@ -48,6 +48,7 @@ mod server_offers;
 mod servers;
 mod session;
 pub mod settings;
+mod similar;
 pub mod stores;
 pub mod tasks;
 mod tools;
@@ -67,4 +68,5 @@ pub use session::{
     ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,
     PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };
+pub use similar::most_similar;
 pub use trust::Trust;

@@ -13,6 +13,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
+use memoir_runtime::{Failure, most_similar};
+
 pub(crate) use documents::{DocsCommand, PostArgs, WriteArgs};
 pub(crate) use import::ImportCommand;
 pub(crate) use memory::{
@@ -53,7 +55,7 @@ pub(crate) struct Args {
     pub(crate) incognito: bool,
 
     /// Model to use, as `provider/model` or a bare model name
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 
     /// Show more detail: -v shortened tool arguments, -vv full tool arguments, -vvv requests, -vvvv tool schemas
@@ -72,8 +74,38 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) wait_servers: Vec<String>,
 
+    /// Words of a prompt, as an alternative to -p
+    #[arg(value_name = "WORDS", conflicts_with = "prompt")]
+    words: Vec<String>,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Args {
+    /// Makes the words of the command line the prompt.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is only one word, and it looks like a misspelled command.
+    pub(crate) fn adopt_words(&mut self) -> Result<(), Failure> {
+        let words = std::mem::take(&mut self.words);
+        let Some(first) = words.first() else { return Ok(()) };
+        let commands = command_line();
+        let names = commands.get_subcommands().map(clap::Command::get_name);
+        // A quoted sentence is not a command.
+        let similar = most_similar(first, names).filter(|_| !first.contains(char::is_whitespace));
+        match (similar, words.len()) {
+            (Some(command), 1) => {
+                return Err(Failure::usage(format!("there is no command {first}"))
+                    .hint(format!("Did you mean `memoir {command}`? Ask with `memoir -p {first}`.")));
+            }
+            (Some(command), _) => note!("This is taken as a prompt. There also is `memoir {command}`."),
+            (None, _) => {}
+        }
+        self.prompt = Some(words.join(" "));
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use clap::{
     Arg, Command,
     error::{ContextKind, ErrorKind},
 };
-use memoir_runtime::Failure;
+use memoir_runtime::{Failure, most_similar};
 
 use crate::{completion_source::ValueSource, paths::expand_home};
 
@@ -40,8 +40,11 @@ pub(crate) fn resolve<'a>(name: &str, all: &'a Command) -> Result<&'a Command, F
     match matches.as_slice() {
         [only] => Ok(*only),
         [] => {
-            Err(Failure::usage(format!("unknown command /{name}"))
-                .hint("Type `/help` for a list of commands."))
+            let hint = match most_similar(name, all.get_subcommands().map(Command::get_name)) {
+                Some(similar) => format!("Did you mean /{similar}?"),
+                None => "Type `/help` for a list of commands.".to_owned(),
+            };
+            Err(Failure::usage(format!("unknown command /{name}")).hint(hint))
         }
         candidates => {
             let names: Vec<_> = candidates.iter().map(|command| format!("/{}", command.get_name())).collect();
@@ -137,6 +140,8 @@ mod tests {
             resolve_name("xyz"),
             Err("unknown command /xyz. Type `/help` for a list of commands.".into())
         );
+        assert_eq!(resolve_name("memroy"), Err("unknown command /memroy. Did you mean /memory?".into()));
+        assert_eq!(resolve_name("quit"), Ok("exit".into()));
         assert_eq!(resolve_name(""), Err("unknown command /. Type `/help` for a list of commands.".into()));
     }
 

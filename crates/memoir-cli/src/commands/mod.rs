@@ -144,6 +144,7 @@ slash_commands! {
     /// Show, start, stop and pause workers; retry failed jobs.
     Worker(worker::Arguments),
     /// Show the model, the conversation and the memory.
+    #[command(alias = "status")]
     Info(info::Arguments),
     /// List the tools that the model may use.
     Tools(tools::Arguments),
@@ -160,6 +161,7 @@ slash_commands! {
     /// Show the version.
     Version(version::Arguments),
     /// Exit; Ctrl-D does the same.
+    #[command(alias = "quit")]
     Exit(exit::Arguments),
 }
 

@@ -3,7 +3,7 @@
 use memoir_core::setting::SettingError;
 use memoir_models::Provider;
 
-use crate::{failure::Failure, settings};
+use crate::{failure::Failure, settings, similar::most_similar};
 
 /// A setting outside the areas that define their own lists of settings.
 pub(super) struct UnlistedSetting {
@@ -78,15 +78,12 @@ pub(super) fn canonical_name(key: &str) -> Result<String, Failure> {
 
 /// Returns the failure for an unknown setting. The hint suggests the most similar name.
 pub(super) fn unknown_setting(key: &str) -> Failure {
-    let nearest = settings::keys()
-        .map(str::to_owned)
-        .chain(unlisted().map(|setting| setting.key))
-        .map(|name| (strsim::jaro_winkler(&name, key), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let names: Vec<String> =
+        settings::keys().map(str::to_owned).chain(unlisted().map(|setting| setting.key)).collect();
     let failure = Failure::usage(format!("there is no setting \"{key}\""));
-    match nearest {
-        Some((similarity, name)) if similarity > 0.8 => failure.hint(format!("Did you mean {name}?")),
-        _ => failure.hint("Run `memoir config list` to see all settings."),
+    match most_similar(key, names.iter().map(String::as_str)) {
+        Some(name) => failure.hint(format!("Did you mean {name}?")),
+        None => failure.hint("Run `memoir config list` to see all settings."),
     }
 }
 

@@ -269,6 +269,10 @@ impl ActiveTurn<'_> {
                     observer(TurnEvent::Notice(self.describe_blindness()));
                     continue;
                 }
+                // The message is about something else, for example the name of a model.
+                Err(ModelError::ImagesRejected { status, message }) => {
+                    return Err(ModelError::BadRequest { status, message }.into());
+                }
                 Err(error @ ModelError::ContextTooLong { .. }) => error,
                 result => return Ok(result?),
             };

@@ -54,6 +54,8 @@ pub enum ModelError {
     /// The model cannot see the images of the request. Send it without them.
     #[error("the model cannot see images: {message}")]
     ImagesRejected {
+        /// HTTP status, 400 or more.
+        status: u16,
         /// The server's explanation, truncated if it is long.
         message: String,
     },

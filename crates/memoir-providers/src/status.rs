@@ -14,7 +14,7 @@ pub(crate) fn error_from_status(status: u16, body: &str, retry_after: Option<Dur
             ModelError::ContextTooLong { message, limit: stated_limit(body) }
         }
         // llama.cpp reports this with status 500.
-        400.. if mentions_images(body) => ModelError::ImagesRejected { message },
+        400.. if mentions_images(body) => ModelError::ImagesRejected { status, message },
         401 => ModelError::Authentication { status, message },
         // Google and xAI report a wrong key with status 400.
         400 if mentions_wrong_key(body) => ModelError::Authentication { status, message },
@@ -52,7 +52,7 @@ fn mentions_length(body: &str) -> bool {
     PHRASES.iter().any(|phrase| body.contains(phrase))
 }
 
-/// Returns whether the error body says that the model cannot see images.
+/// Returns whether an error body says that the model cannot process images.
 fn mentions_images(body: &str) -> bool {
     const IMAGES: [&str; 4] = ["image", "vision", "multimodal", "multi-modal"];
     const REFUSALS: [&str; 7] = [

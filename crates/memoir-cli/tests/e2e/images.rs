@@ -165,6 +165,11 @@ fn a_server_that_rejects_images_gets_the_prompt_without_them() {
     terminal.wait_for("No.");
     let counts: Vec<usize> = provider.requests().iter().map(|request| count_images(&request.body)).collect();
     assert_eq!(counts, [1, 0, 0], "the next turn knows");
+    // Without an image, the words are about something else.
+    let rejection = Reply::status(400, "gpt-image-9 is not supported, the image models are gone");
+    let provider = ScriptedProvider::always(rejection);
+    let stderr = home.memoir(["-p", "hello"]).provider(&provider).fail(1);
+    assert!(stderr.contains("gpt-image-9 is not supported") && !stderr.contains("cannot see"), "{stderr}");
 }
 
 #[test]

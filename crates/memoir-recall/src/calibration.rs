@@ -42,7 +42,8 @@ impl Calibration {
     }
 
     /// Returns thresholds above the cosine that the nearest of many unrelated texts has, given the mean and the
-    /// deviation for one. The margins were measured with the built-in model (`memoir eval recall`): most prompts with an answer recall something, and most prompts about other things recall nothing.
+    /// deviation for one. The margins were measured with the built-in model (`memoir eval recall`): most prompts with
+    /// an answer recall something, and most prompts about other things recall nothing.
     fn measured((mean, deviation): (f64, f64), texts: u64) -> Self {
         // Approximates the expected maximum of as many normally distributed values.
         let highest = 0.88 * (2.0 * (texts.min(MAX_TEXTS) as f64 + 1.0).ln()).sqrt();

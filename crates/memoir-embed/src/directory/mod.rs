@@ -159,7 +159,11 @@ impl Embedder for DirectoryEmbedder {
 fn fingerprint(directory: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     for name in config::DESCRIPTIONS {
-        hash.update(fs::read(directory.join(name)).unwrap_or_default());
+        match fs::read(directory.join(name)) {
+            Ok(bytes) => hash.update(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
     }
     let mut weights = File::open(directory.join(config::WEIGHTS))?;
     let size = weights.metadata()?.len();

@@ -61,6 +61,7 @@ mod recall;
 mod schedules;
 mod screens;
 mod secrets;
+mod server_offers;
 mod servers;
 mod setup;
 mod terminal;

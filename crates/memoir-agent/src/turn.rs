@@ -184,6 +184,26 @@ impl Agent {
     }
 }
 
+impl Agent {
+    /// Requests the summary for [`Self::compact`]. Returns whether one is needed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the conversation cannot be read.
+    pub async fn request_compact_summary(self: &Arc<Self>, state: &AgentState) -> Result<bool, TurnError> {
+        ActiveTurn { agent: self, state }.request_compact_summary().await
+    }
+
+    /// Replaces all exchanges but the last with a summary in later requests. Returns `false` if there is only one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the conversation cannot be read, or if another session has added to it.
+    pub async fn compact(self: &Arc<Self>, state: &AgentState) -> Result<bool, TurnError> {
+        ActiveTurn { agent: self, state }.compact().await
+    }
+}
+
 impl ActiveTurn<'_> {
     /// Asks the model, and runs the tools it calls, until it answers or a limit is reached.
     pub(crate) async fn answer(

@@ -12,7 +12,7 @@ use memoir_runtime::{
 
 use crate::{
     app::App,
-    args::{Args, Command},
+    args::{Args, ChatArgs, Command},
     attaching::{OutsideFiles, attach_named},
     background_printer::BackgroundPrinter,
     conversation_picker::pick_conversation,
@@ -26,7 +26,7 @@ use crate::{
 /// Runs the REPL, answers one prompt or runs a subcommand, depending on `args`.
 pub(crate) async fn run(mut args: Args) -> Result<(), Failure> {
     let format = args.output_format;
-    let outcome = match args.adopt_words() {
+    let outcome = match args.normalize() {
         Ok(()) => open_and_run(args).await,
         Err(failure) => Err(failure),
     };
@@ -47,10 +47,10 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     })?;
     let persistence = match &args.command {
         Some(Command::Demo { .. }) => Persistence::Demo,
-        _ if args.incognito => Persistence::Incognito,
+        _ if args.chat.incognito => Persistence::Incognito,
         _ => Persistence::Permanent,
     };
-    logging::start(home.log_file(), &environment, args.verbose, persistence)?;
+    logging::start(home.log_file(), &environment, args.chat.verbose, persistence)?;
     let options = RuntimeOptions {
         persistence,
         report: crate::screen::print_note,
@@ -114,16 +114,16 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
         }
         (None, None) => ChatMode::Repl,
     };
-    let verbosity = Verbosity::new(args.verbose);
+    let verbosity = Verbosity::new(args.chat.verbose);
     let printer = BackgroundPrinter::new(verbosity);
     let options = SessionOptions {
-        conversation: requested_conversation(&args, &chat, runtime).await?,
-        model: args.model,
-        approval: args.approval,
-        directories: args.add_dir,
+        conversation: requested_conversation(&args.chat, &chat, runtime).await?,
+        model: args.chat.model,
+        approval: args.chat.approval,
+        directories: args.chat.add_dir,
         prompter: None,
         listener: Some(printer.listener()),
-        awaited_servers: args.wait_servers,
+        awaited_servers: args.chat.wait_servers,
         awaits_allowed_servers: matches!(chat, ChatMode::Once(_)),
     };
     let session = runtime.session(options).await?;
@@ -142,7 +142,11 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
 }
 
 /// Returns the conversation to open. Lets the user pick one if `-r` has no ID.
-async fn requested_conversation(args: &Args, chat: &ChatMode, runtime: &Runtime) -> Result<Resume, Failure> {
+async fn requested_conversation(
+    args: &ChatArgs,
+    chat: &ChatMode,
+    runtime: &Runtime,
+) -> Result<Resume, Failure> {
     let id = match (args.resume, chat) {
         _ if args.continue_last && args.fork => return Ok(Resume::ForkOfLatest),
         _ if args.continue_last => return Ok(Resume::Latest),

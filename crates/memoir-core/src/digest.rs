@@ -15,6 +15,8 @@ pub struct Digest {
     pub prepared: Option<PreparedSummary>,
     /// Last exchange that the next prepared summary should cover, if one has been requested.
     pub requested_through: Option<ExchangeId>,
+    /// Whether the user asked for the summary. The covered exchanges then never return to the window.
+    pub is_compact: bool,
 }
 
 /// A summary prepared in advance.

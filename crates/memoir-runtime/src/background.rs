@@ -22,6 +22,9 @@ use crate::{persistence::Persistence, worker_text};
 /// releasing it.
 const HOLD_MS: i64 = 12 * 60 * 60 * 1000;
 
+/// Time limit for a summary that the user waits for.
+const MAX_SUMMARY_TIME: Duration = Duration::from_secs(60);
+
 /// How long [`Background::finish_turn`] waits for a digest that the next turn needs.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 
@@ -149,10 +152,8 @@ impl Background {
 
     /// Prepares digests and embeddings for the next turn, for a program that exits after this turn.
     pub async fn finish_turn(&self, persistence: Persistence) {
-        if self.should_run(WorkerKind::ConversationSummarizer, persistence)
-            && let Err(error) = prepare_digests(self.context(), MAX_WAIT).await
-        {
-            tracing::debug!(%error, "digests were not prepared");
+        if self.should_run(WorkerKind::ConversationSummarizer, persistence) {
+            write_digests(self.context(), MAX_WAIT).await;
         }
         if !self.should_run(WorkerKind::EmbeddingGenerator, persistence) {
             return;
@@ -169,6 +170,13 @@ impl Background {
         }
     }
 
+    /// Writes the digests that the user asked for, with `model` unless there is one for summaries.
+    pub(crate) async fn summarize_now(&self, model: &Arc<dyn ChatModel>) {
+        let mut context = self.context().clone();
+        context.summarizer.get_or_insert_with(|| Arc::clone(model));
+        write_digests(&context, MAX_SUMMARY_TIME).await;
+    }
+
     pub(crate) async fn stop(mut self) {
         if !self.is_started {
             return;
@@ -179,6 +187,13 @@ impl Background {
         if let Err(error) = result {
             tracing::debug!(%error, "the conversation stays reserved until its lease expires");
         }
+    }
+}
+
+/// Writes the digests that were requested, for at most `time_limit`. Requests contain extracts without them.
+async fn write_digests(context: &WorkerContext, time_limit: Duration) {
+    if let Err(error) = prepare_digests(context, time_limit).await {
+        tracing::debug!(%error, "digests were not prepared");
     }
 }
 

@@ -98,6 +98,11 @@ pub fn create_unique_directory(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Writes a new file. Fails if it exists.
+pub fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    io::Write::write_all(&mut File::create_new(path)?, text.as_bytes())
+}
+
 /// Writes a file. A new file is accessible to the owner only.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();

@@ -65,8 +65,8 @@ pub use persistence::Persistence;
 pub use runtime::{Runtime, RuntimeOptions};
 pub use server_offers::ServerOffers;
 pub use session::{
-    ApprovalReport, BackgroundReport, ChangedSetting, EmbeddingsReport, FailedJobs, Fork, ModelEmbeddings,
-    PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
+    ApprovalReport, BackgroundReport, ChangedSetting, CompactReport, EmbeddingsReport, FailedJobs, Fork,
+    ModelEmbeddings, PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };
 pub use similar::most_similar;
 pub use trust::Trust;

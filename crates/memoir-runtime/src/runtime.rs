@@ -226,6 +226,16 @@ impl Runtime {
         Ok(trust::write(self.store().as_ref(), self.project(), is_trusted).await?)
     }
 
+    /// Trusts the project if the only file that needs trust is the AGENTS.md that Memoir has just written. Returns
+    /// whether it is trusted.
+    pub async fn trust_own_instructions(&self) -> Result<bool, Failure> {
+        let is_own = self.undecided_files() == [self.project().join("AGENTS.md")];
+        if is_own {
+            self.decide_trust(true).await?;
+        }
+        Ok(is_own || self.trusted_project().is_some())
+    }
+
     /// Returns the scope of the conversations in a directory.
     pub fn find_scope(&self, directory: &Path) -> String {
         scope::find_scope(directory, self.models().environment.user_home())

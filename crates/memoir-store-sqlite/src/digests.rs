@@ -32,12 +32,13 @@ impl Digests for SqliteStore {
         let mut transaction = self.begin_write().await?;
         // Nothing is stored if the conversation has been deleted.
         let result = sqlx::query(
-            "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated)
-             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 FROM conversations WHERE id = ?1
+            "INSERT INTO digests (conversation_id, through_exchange, summary, pinned, next_through, next_summary, updated, is_compact)
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?9 FROM conversations WHERE id = ?1
                  AND (?8 IS NULL OR EXISTS (SELECT 1 FROM digests WHERE conversation_id = ?1))
              ON CONFLICT DO UPDATE SET through_exchange = excluded.through_exchange, summary = excluded.summary,
                  pinned = excluded.pinned, next_through = excluded.next_through,
-                 next_summary = excluded.next_summary, wanted_through = NULL, updated = excluded.updated
+                 next_summary = excluded.next_summary, wanted_through = NULL, updated = excluded.updated,
+                 is_compact = excluded.is_compact
              WHERE through_exchange = ?8",
         )
         .bind(conversation.get())
@@ -48,6 +49,7 @@ impl Digests for SqliteStore {
         .bind(digest.prepared.as_ref().map(|prepared| &prepared.summary))
         .bind(now.as_millis())
         .bind(previous_through.map(ExchangeId::get))
+        .bind(digest.is_compact)
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
@@ -126,5 +128,6 @@ fn read_digest(row: SqliteRow) -> Result<Digest, sqlx::Error> {
             .zip(summary)
             .map(|(through, summary)| PreparedSummary { through: ExchangeId::new(through), summary }),
         requested_through: row.try_get::<Option<i64>, _>("wanted_through")?.map(ExchangeId::new),
+        is_compact: row.try_get("is_compact")?,
     })
 }

@@ -24,6 +24,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (13, "parts", include_str!("../migrations/0013_parts.sql")),
     (14, "repeated", include_str!("../migrations/0014_repeated.sql")),
     (15, "undo", include_str!("../migrations/0015_undo.sql")),
+    (16, "compaction", include_str!("../migrations/0016_compaction.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -14,13 +14,15 @@ struct Group {
 const GROUPS: [Group; 8] = [
     Group {
         title: "Conversations",
-        subcommands: &["conversations", "demo"],
-        slash_commands: &["new", "resume", "fork", "retry", "history", "copy", "clear", "exit"],
+        subcommands: &["chat", "conversations", "demo"],
+        slash_commands: &[
+            "new", "resume", "fork", "retry", "undo", "compact", "history", "copy", "clear", "exit",
+        ],
     },
     Group {
         title: "Memory",
         subcommands: &["search", "memory"],
-        slash_commands: &["memory", "why", "rag", "context", "persona", "redaction"],
+        slash_commands: &["search", "memory", "why", "rag", "context", "persona", "redaction"],
     },
     Group {
         title: "Documents and posts",
@@ -53,12 +55,14 @@ const GROUPS: [Group; 8] = [
         slash_commands: &[
             "help",
             "info",
+            "config",
+            "init",
+            "doctor",
             "verbosity",
             "version",
             "worker",
             "summarizer",
             "embeddings",
-            "migrate-exchanges",
         ],
     },
 ];
@@ -212,6 +216,7 @@ mod tests {
         let count = |name: &str| GROUPS.iter().filter(|group| members(group).contains(&name)).count();
         let names = command
             .get_subcommands()
+            .filter(|command| !command.is_hide_set())
             .map(Command::get_name)
             .filter(|name| *name != "help" || count("help") > 0);
         names.filter(|name| count(name) != 1).map(str::to_owned).collect()

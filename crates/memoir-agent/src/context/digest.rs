@@ -64,7 +64,8 @@ pub(crate) fn advance(current: Option<&Digest>, leaving: &[PastExchange], limit:
         pinned.push(instruction);
     }
     pinned.drain(..pinned.len().saturating_sub(MAX_INSTRUCTIONS));
-    Some(Digest { through, summary, pinned, prepared: None, requested_through: None })
+    let is_compact = current.is_some_and(|digest| digest.is_compact);
+    Some(Digest { through, summary, pinned, prepared: None, requested_through: None, is_compact })
 }
 
 /// Returns a summary that consists of quotations: one line for each of the most informative exchanges, added to the
@@ -334,6 +335,7 @@ mod tests {
             pinned: vec!["Never shout.".into(), "Answer in French.".into()],
             prepared: Some(PreparedSummary { through: ExchangeId::new(3), summary: "made ahead".into() }),
             requested_through: None,
+            is_compact: false,
         };
         let leaving =
             [exchange(2, "Never shout.", "ok"), exchange(3, "The boiler was repaired by Olaf", "ok")];
@@ -344,6 +346,7 @@ mod tests {
             pinned: vec!["Answer in French.".into(), "Never shout.".into()],
             prepared: None,
             requested_through: None,
+            is_compact: false,
         };
         assert_eq!(digest, Some(expected));
         let shorter = advance(Some(&current), &leaving[..1], 300).map(|digest| digest.summary);
@@ -359,6 +362,7 @@ mod tests {
             pinned: (0..40).map(|n| format!("Always do number {n} first.")).collect(),
             prepared: None,
             requested_through: None,
+            is_compact: false,
         };
         let text = section(&digest, 300);
         assert!(count_tokens(&text) <= 300, "{}", count_tokens(&text));

@@ -1,6 +1,7 @@
 //! The earlier exchanges of the conversation, and the digest of those that have left the window.
 
 use memoir_core::{Digest, ExchangeId};
+use memoir_store::StoreError;
 
 use super::{
     build_input::BuildPurpose,
@@ -35,6 +36,11 @@ impl History {
         let prepared = self.digest.as_ref()?.prepared.as_ref()?;
         let index = self.exchanges.iter().position(|exchange| exchange.id == prepared.through)?;
         Some(index + 1)
+    }
+
+    /// Returns the exchanges that a compaction summarizes: all but the last.
+    fn compactable(&self) -> &[PastExchange] {
+        self.exchanges.split_last().map_or(&[], |(_, earlier)| earlier)
     }
 
     pub(crate) fn has_earlier_exchanges(&self) -> bool {
@@ -101,7 +107,7 @@ impl ActiveTurn<'_> {
             return Ok(history);
         };
         let used: u64 = history.exchanges.iter().map(|exchange| exchange.tokens).sum();
-        if digest.through.get() == 0 || used.saturating_mul(2) >= room {
+        if digest.is_compact || digest.through.get() == 0 || used.saturating_mul(2) >= room {
             return Ok(history);
         }
         let messages = self.agent.store.messages(id, MAX_RESTORED).await?;
@@ -135,7 +141,7 @@ impl ActiveTurn<'_> {
         let digest = digest::advance(current, leaving, self.state.context.summary_tokens)
             .or_else(|| history.digest.clone())?;
         let has_changed = history.stored_through != Some(digest.through);
-        if let (true, BuildPurpose::Send, Some(id)) = (has_changed, purpose, self.state.conversation.id()) {
+        if has_changed && purpose == BuildPurpose::Send {
             let current_pins = current.map_or(&[][..], |digest| &digest.pinned);
             for pinned in digest.pinned.iter().filter(|pinned| !current_pins.contains(pinned)) {
                 let notice = format!(
@@ -144,12 +150,43 @@ impl ActiveTurn<'_> {
                 notices.important.push(notice);
             }
             // If another process has stored a digest in the meantime, the store keeps that one. This request uses ours.
-            if let Err(error) =
-                self.agent.store.put_digest(id, history.stored_through, &digest, self.agent.clock.now()).await
-            {
+            if let Err(error) = self.store_digest(history, &digest).await {
                 notices.details.push(format!("Could not store the summary of earlier exchanges: {error}."));
             }
         }
         Some(digest)
+    }
+
+    /// Stores a digest that follows the one of `history`. Returns `false` if another process was faster.
+    async fn store_digest(self, history: &History, digest: &Digest) -> Result<bool, StoreError> {
+        let Some(id) = self.state.conversation.id() else { return Ok(false) };
+        self.agent.store.put_digest(id, history.stored_through, digest, self.agent.clock.now()).await
+    }
+
+    /// Moves all exchanges but the last from the window to the digest, for good. Returns whether there was anything to
+    /// move.
+    pub(crate) async fn compact(self) -> Result<bool, TurnError> {
+        let history = self.read_history(u64::MAX).await?;
+        self.check_conflict(&history)?;
+        let leaving = history.compactable();
+        let current = history.digest.as_ref();
+        let advanced = digest::advance(current, leaving, self.state.context.summary_tokens);
+        // The window may have been larger than the digest says.
+        let digest = advanced.or_else(|| current.filter(|digest| digest.through.get() > 0).cloned());
+        let Some(digest) = digest.filter(|digest| !digest.is_compact || !leaving.is_empty()) else {
+            return Ok(false);
+        };
+        Ok(self.store_digest(&history, &Digest { is_compact: true, ..digest }).await?)
+    }
+
+    /// Requests the summary for a compaction. Returns whether one is needed.
+    pub(crate) async fn request_compact_summary(self) -> Result<bool, TurnError> {
+        let history = self.read_history(u64::MAX).await?;
+        let (Some(id), Some(last)) = (self.state.conversation.id(), history.compactable().last()) else {
+            return Ok(false);
+        };
+        let now = self.agent.clock.now();
+        self.agent.store.request_digest(id, history.stored_through, last.id, now).await?;
+        Ok(true)
     }
 }

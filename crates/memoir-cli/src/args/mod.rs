@@ -1,5 +1,6 @@
 //! Arguments of the `memoir` command line, as clap parses them.
 
+mod chat;
 mod documents;
 mod import;
 mod memory;
@@ -9,12 +10,13 @@ mod tasks;
 use std::path::PathBuf;
 
 use clap::{
-    ArgAction, CommandFactory as _, Parser, Subcommand, ValueEnum,
+    CommandFactory as _, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 
 use memoir_runtime::{Failure, most_similar};
 
+pub(crate) use chat::ChatArgs;
 pub(crate) use documents::{DocsCommand, PostArgs, WriteArgs};
 pub(crate) use import::ImportCommand;
 pub(crate) use memory::{
@@ -38,41 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) output_format: OutputFormat,
 
-    /// Resume the latest conversation in this project
-    #[arg(short, long = "continue", conflicts_with = "resume")]
-    pub(crate) continue_last: bool,
-
-    /// Resume conversation ID; without an ID, choose one from a list
-    #[arg(short, long, value_name = "ID", num_args = 0..=1)]
-    pub(crate) resume: Option<Option<i64>>,
-
-    /// Fork the conversation selected with -c or -r, and leave the original unchanged
-    #[arg(long)]
-    pub(crate) fork: bool,
-
-    /// Neither read nor write memory; nothing from this conversation is saved
-    #[arg(long, conflicts_with_all = ["continue_last", "resume", "fork"])]
-    pub(crate) incognito: bool,
-
-    /// Model to use, as `provider/model` or a bare model name
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-
-    /// Show more detail: -v shortened tool arguments, -vv full tool arguments, -vvv requests, -vvvv tool schemas
-    #[arg(short, long, action = ArgAction::Count)]
-    pub(crate) verbose: u8,
-
-    /// Approval mode for tools: read-only, ask, auto-edit or full; without a terminal, calls that need approval are denied
-    #[arg(long, value_name = "MODE")]
-    pub(crate) approval: Option<String>,
-
-    /// Additional directory that tools may work in; can be repeated
-    #[arg(long, value_name = "DIRECTORY")]
-    pub(crate) add_dir: Vec<PathBuf>,
-
-    /// Wait for these MCP servers before the first answer, separated by commas, or for `all`
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) wait_servers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
 
     /// Words of a prompt, as an alternative to -p
     #[arg(value_name = "WORDS", conflicts_with = "prompt")]
@@ -83,12 +52,17 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Makes the words of the command line the prompt.
+    /// Makes the words of the command line the prompt, and the options of `chat` those of the program.
     ///
     /// # Errors
     ///
     /// Fails if there is only one word, and it looks like a misspelled command.
-    pub(crate) fn adopt_words(&mut self) -> Result<(), Failure> {
+    pub(crate) fn normalize(&mut self) -> Result<(), Failure> {
+        if let Some(Command::Chat(_)) = &self.command
+            && let Some(Command::Chat(chat)) = self.command.take()
+        {
+            self.chat = chat;
+        }
         let words = std::mem::take(&mut self.words);
         let Some(first) = words.first() else { return Ok(()) };
         let commands = command_line();
@@ -120,6 +94,8 @@ pub(crate) enum OutputFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Open a conversation, as `memoir` without a command does
+    Chat(ChatArgs),
     /// List models, show one or choose which one to use
     #[command(subcommand)]
     Models(ModelsCommand),

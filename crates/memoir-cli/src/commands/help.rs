@@ -2,7 +2,7 @@
 
 use clap::CommandFactory as _;
 
-use super::{Next, RunCommand, SlashLine, all, resolve};
+use super::{Next, RunCommand, SlashLine, all, listed, resolve};
 use memoir_runtime::Failure;
 
 use crate::{app::App, completion_source::ValueSource, screen::text_width};
@@ -37,7 +37,7 @@ impl RunCommand for Arguments {
                 return Ok(Next::Prompt);
             }
         };
-        let commands: Vec<&clap::Command> = all.get_subcommands().collect();
+        let commands: Vec<&clap::Command> = listed(&all).collect();
         let pages = commands.len().div_ceil(PAGE_SIZE);
         let page = page.clamp(1, pages);
         for command in &commands[(page - 1) * PAGE_SIZE..(page * PAGE_SIZE).min(commands.len())] {

@@ -6,6 +6,7 @@ use clap::{
 };
 use memoir_runtime::{Failure, most_similar};
 
+use super::listed;
 use crate::{completion_source::ValueSource, paths::expand_home};
 
 /// Splits a slash command into words, as a shell would. A free text argument, such as a search query, becomes one word.
@@ -36,11 +37,11 @@ pub(crate) fn resolve<'a>(name: &str, all: &'a Command) -> Result<&'a Command, F
         return Ok(exact);
     }
     let has_prefix = |command: &&Command| !name.is_empty() && command.get_name().starts_with(name);
-    let matches: Vec<&Command> = all.get_subcommands().filter(has_prefix).collect();
+    let matches: Vec<&Command> = listed(all).filter(has_prefix).collect();
     match matches.as_slice() {
         [only] => Ok(*only),
         [] => {
-            let hint = match most_similar(name, all.get_subcommands().map(Command::get_name)) {
+            let hint = match most_similar(name, listed(all).map(Command::get_name)) {
                 Some(similar) => format!("Did you mean /{similar}?"),
                 None => "Type `/help` for a list of commands.".to_owned(),
             };
@@ -133,7 +134,7 @@ mod tests {
     fn unique_prefix_selects_a_command() {
         assert_eq!(resolve_name("help"), Ok("help".into()));
         assert_eq!(resolve_name("n"), Ok("new".into()));
-        assert_eq!(resolve_name("mi"), Ok("migrate-exchanges".into()));
+        assert_eq!(resolve_name("migrate-exchanges"), Ok("migrate-exchanges".into()));
         assert_eq!(resolve_name("model"), Ok("model".into()), "an exact name wins over a longer one");
         assert_eq!(resolve_name("h"), Err("/h is ambiguous: /help or /history. Type more letters.".into()));
         assert_eq!(

@@ -3,10 +3,13 @@
 mod approval;
 mod backup;
 mod clear;
+mod compact;
+mod config;
 mod context;
 mod copy;
 mod cost;
 mod docs;
+mod doctor;
 mod embeddings;
 mod exit;
 mod export;
@@ -16,6 +19,7 @@ mod history;
 mod import;
 mod inbox;
 mod info;
+mod init;
 mod line;
 mod mcp;
 mod memory;
@@ -29,9 +33,11 @@ mod redaction;
 mod resume;
 mod retry;
 mod schedule;
+mod search;
 mod server_prompt;
 mod summarizer;
 mod tools;
+mod undo;
 mod verbosity;
 mod version;
 mod why;
@@ -101,8 +107,12 @@ slash_commands! {
     Fork(fork::Arguments),
     /// Send the last prompt again and replace its answer.
     Retry(retry::Arguments),
+    /// Take back the last prompt and its answer.
+    Undo(undo::Arguments),
     /// Copy the last answer, or its last code block.
     Copy(copy::Arguments),
+    /// Summarize this conversation, so that requests become shorter.
+    Compact(compact::Arguments),
     /// Clear the screen; the conversation continues (see /new).
     Clear(clear::Arguments),
     /// Show the latest exchanges of this conversation.
@@ -117,6 +127,8 @@ slash_commands! {
     Why(why::Arguments),
     /// Show the size of each context layer, or change settings.
     Context(context::Arguments),
+    /// Search conversations and documents.
+    Search(search::Arguments),
     /// Show, search, edit, pin and delete memories.
     Memory(memory::Arguments),
     /// List, use, create and edit personas (named instructions).
@@ -152,9 +164,16 @@ slash_commands! {
     Mcp(mcp::Arguments),
     /// Show or change the approval mode and permission rules.
     Approval(approval::Arguments),
+    /// Show and change settings.
+    Config(config::Arguments),
+    /// Write a first AGENTS.md, with instructions for this project.
+    Init(init::Arguments),
+    /// Check the installation and suggest fixes.
+    Doctor(doctor::Arguments),
     /// Show which secrets were redacted, and why.
     Redaction(redaction::Arguments),
     /// Group messages without an exchange; safe to repeat.
+    #[command(hide = true)]
     MigrateExchanges(migrate_exchanges::Arguments),
     /// Set the verbosity, 0 to 4; 3 shows whole requests.
     Verbosity(verbosity::Arguments),
@@ -184,6 +203,11 @@ pub fn all() -> clap::Command {
     let mut all = SlashLine::command();
     all.build();
     all
+}
+
+/// Returns the commands that help and completion list.
+pub(crate) fn listed(all: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    all.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
 /// Runs the slash command in `line`.

@@ -56,20 +56,25 @@ fn conversations(deletion: &ConversationDeletion) -> String {
 
 /// Returns a description of the completed deletion.
 pub(crate) fn report(report: &ForgetReport) -> String {
-    let mut text = match &report.deletion {
+    let text = match &report.deletion {
         Deletion::Document { document, file_deleted } => {
             documents::deletion(&printable(&document.slug), document.chunks, *file_deleted)
         }
         Deletion::Conversations(_) => "Deleted. Core memory and recorded costs are unchanged.".to_owned(),
     };
-    if report.traces_remain {
-        text.push_str(
+    text + &remaining(report)
+}
+
+/// Returns a line about each place where deleted text may remain, each after a line break.
+pub(crate) fn remaining(report: &ForgetReport) -> String {
+    let traces = match report.traces_remain {
+        true => {
             "\nAnother process is reading the database, so some deleted text may remain on disk until Memoir next \
-             starts.",
-        );
-    }
-    text.push_str(&copies(&report.copies));
-    text
+             starts."
+        }
+        false => "",
+    };
+    format!("{traces}{}", copies(&report.copies))
 }
 
 /// Returns a line about copies of the memory that may still contain what was deleted.

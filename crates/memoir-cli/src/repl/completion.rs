@@ -67,7 +67,7 @@ fn complete(input: &str, directory: &Path, lookup: Lookup<'_>) -> (usize, Vec<Su
     }
     let all = commands::all();
     if start == 0 {
-        let names = all.get_subcommands().filter(|command| command.get_name().starts_with(&word[1..]));
+        let names = commands::listed(&all).filter(|command| command.get_name().starts_with(&word[1..]));
         return (0, names.map(|command| describe(command, "/")).collect());
     }
     let mut words = input[1..start].split_whitespace();
@@ -140,7 +140,7 @@ fn values(argument: &Arg, word: &str, directory: &Path, lookup: Lookup<'_>) -> V
         Some(ValueSource::FreeText) => Vec::new(),
         Some(ValueSource::Files) => files(word, directory),
         Some(ValueSource::Commands) => {
-            commands::all().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+            commands::listed(&commands::all()).map(|command| command.get_name().to_owned()).collect()
         }
         None => argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect(),
     };

@@ -1,22 +1,25 @@
 //! `memoir config`: shows and changes settings.
 
 use memoir_runtime::{
-    Failure,
+    Failure, Runtime,
     operations::config::{self, ChangeSetting, ConfigFile, ConfigSources},
 };
-use memoir_store::Settings;
 
 use crate::{
     args::ConfigCommand,
     render::{self, print, print_report},
 };
 
-pub(super) async fn run(
-    command: ConfigCommand,
-    sources: &ConfigSources<'_>,
-    store: &dyn Settings,
-) -> Result<(), Failure> {
-    let (key, value, project) = match command {
+/// Runs a command. Without one, lists the settings.
+pub(crate) async fn run(command: Option<ConfigCommand>, runtime: &Runtime) -> Result<(), Failure> {
+    let store = runtime.store().as_ref();
+    let sources = &ConfigSources {
+        home: runtime.home(),
+        project: runtime.project(),
+        is_trusted: runtime.trusted_project().is_some(),
+        environment: &runtime.models().environment,
+    };
+    let (key, value, project) = match command.unwrap_or(ConfigCommand::List { json: false }) {
         ConfigCommand::List { json } => {
             return print_report(&config::list(sources, store).await?, json, render::config::list);
         }

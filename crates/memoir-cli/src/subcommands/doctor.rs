@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Runs all checks, including those of the terminal. Fails if a check fails.
-pub(super) async fn run(
+pub(crate) async fn run(
     home: &Home,
     project: &Path,
     environment: &Environment,

@@ -1,19 +1,19 @@
 //! Subcommands of `memoir`, one file each. Some files also implement the slash command of the same name.
 
 mod completions;
-mod config;
+pub(crate) mod config;
 mod conversations;
 mod cost;
 mod daemon;
 mod docs;
-mod doctor;
+pub(crate) mod doctor;
 mod eval;
 pub(crate) mod export;
 pub(crate) mod import;
 mod mcp;
 pub(crate) mod memory;
 mod models;
-mod search;
+pub(crate) mod search;
 mod worker;
 mod write;
 
@@ -86,16 +86,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         }
         Command::Export(arguments) => export::run(&arguments, runtime).await,
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
-        Command::Config { command } => {
-            let command = command.unwrap_or(ConfigCommand::List { json: false });
-            let sources = ConfigSources {
-                home,
-                project: runtime.project(),
-                is_trusted: runtime.trusted_project().is_some(),
-                environment: &runtime.models().environment,
-            };
-            config::run(command, &sources, store).await
-        }
+        Command::Config { command } => config::run(command, runtime).await,
         Command::Mcp(command) => mcp::run(command, runtime).await,
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,
@@ -121,11 +112,12 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Cost { conversation, json } => {
             cost::run(conversation.map(ConversationId::new), json, runtime).await
         }
-        // `run_without_memory` runs these, and `demo` is a chat.
+        // `run_without_memory` runs these, and `chat` and `demo` are conversations.
         Command::Completions { .. }
         | Command::Restore(_)
         | Command::Repair { .. }
         | Command::Doctor { .. }
+        | Command::Chat(_)
         | Command::Demo { .. } => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! `memoir search` and `/memory search`: search conversations and documents.
+//! `memoir search`, `/search` and `/memory search`: search conversations and documents.
 
 use memoir_recall::Recall;
 use memoir_runtime::{
@@ -11,7 +11,7 @@ use crate::{
     render::{self, print_report},
 };
 
-pub(super) async fn run(arguments: SearchArgs, runtime: &Runtime, recall: &Recall) -> Result<(), Failure> {
+pub(crate) async fn run(arguments: SearchArgs, runtime: &Runtime, recall: &Recall) -> Result<(), Failure> {
     let request = SearchRequest {
         query: arguments.query.join(" "),
         since: arguments.since,

@@ -46,6 +46,7 @@ mod deletion;
 mod documents;
 mod faults;
 mod formats;
+mod habits;
 mod helpers;
 mod images;
 mod interface;

@@ -218,6 +218,7 @@ mod tests {
             pinned: vec!["French.".into(), "Short.".into()],
             prepared: None,
             requested_through: None,
+            is_compact: false,
         };
         store.put_digest(committed[0].conversation_id, None, &digest, NOW).await.unwrap();
         for number in [0, 3] {

@@ -24,6 +24,7 @@ pub mod eval;
 pub mod export;
 pub mod forgetting;
 pub mod import;
+pub mod instructions;
 pub mod memory;
 pub mod models;
 pub mod posts;

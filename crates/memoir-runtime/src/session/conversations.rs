@@ -1,12 +1,19 @@
-//! Switching between conversations, and retrying prompts.
+//! Switching between conversations, retrying, taking back and compacting.
 
 use memoir_agent::CurrentConversation;
-use memoir_core::{Conversation, ConversationId, RecalledPassages, Role, TurnInput};
+use memoir_core::{Conversation, ConversationId, Exchange, RecalledPassages, Role, TurnInput};
 use memoir_store::ConversationList;
 use serde::Serialize;
 
 use super::{Resume, Session, Unanswered};
-use crate::{failure::Failure, operations::conversations, runtime::Runtime};
+use crate::{
+    failure::Failure,
+    operations::{
+        conversations,
+        forgetting::{self, ForgetPreview, ForgetReport, ForgetRequest},
+    },
+    runtime::Runtime,
+};
 
 /// A conversation and the one it was forked from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -15,6 +22,15 @@ pub struct Fork {
     pub parent: ConversationId,
     /// The fork, which is open now.
     pub id: ConversationId,
+}
+
+/// Result of compacting a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CompactReport {
+    /// Size of a request before, in tokens, without its prompt.
+    pub tokens_before: u64,
+    /// Size of a request now.
+    pub tokens_after: u64,
 }
 
 impl Session {
@@ -65,11 +81,26 @@ impl Session {
             self.state.conversation.replace(replacing);
             return Ok(input);
         }
-        let empty = || Failure::usage("there is no prompt to retry").hint("Send a prompt first.");
+        let last = self.last_exchange().await?;
+        let messages = self.store().exchange_messages(last.id).await?;
+        let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
+        self.state.conversation.replace(Some(last.id));
+        let mut input = TurnInput::from_stored(last.user_message, by_others);
+        input.images = self.state.images(last.id).to_vec();
+        Ok(input)
+    }
+
+    /// Returns the last exchange of the open conversation, which can be replaced or deleted.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is none, or if it is shared with another conversation.
+    async fn last_exchange(&self) -> Result<Exchange, Failure> {
+        let empty = || Failure::usage("this conversation has no prompt yet").hint("Send a prompt first.");
         let id = self.conversation().ok_or_else(empty)?;
         let last = self.store().exchanges(id, 1).await?.pop().ok_or_else(empty)?;
         if last.conversation_id != id {
-            return Err(Failure::usage("this fork has no prompt of its own to retry").hint(
+            return Err(Failure::usage("this fork has no prompt of its own yet").hint(
                 "The exchanges it shares with the original cannot be replaced. Send the prompt again.",
             ));
         }
@@ -77,12 +108,64 @@ impl Session {
             return Err(Failure::usage("another conversation was forked from this answer")
                 .hint("Fork the conversation with `/fork`, or send the prompt again."));
         }
-        let messages = self.store().exchange_messages(last.id).await?;
-        let by_others = messages.iter().any(|message| message.body.role() == Role::User && message.by_others);
-        self.state.conversation.replace(Some(last.id));
-        let mut input = TurnInput::from_stored(last.user_message, by_others);
-        input.images = self.state.images(last.id).to_vec();
-        Ok(input)
+        Ok(last)
+    }
+
+    /// Returns the last exchange, and what deleting it would delete.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no exchange, or if it is shared with another conversation.
+    pub async fn preview_undo(&self) -> Result<(Exchange, ForgetPreview), Failure> {
+        let last = self.last_exchange().await?;
+        let request = ForgetRequest::Exchange(last.id);
+        let preview = forgetting::preview(&request, self.store(), self.recall()).await?;
+        Ok((last, preview))
+    }
+
+    /// Deletes the exchange of [`Self::preview_undo`] and what was derived from it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be deleted.
+    pub async fn undo(&mut self, preview: &ForgetPreview) -> Result<ForgetReport, Failure> {
+        let home = self.runtime.home();
+        let report = forgetting::forget(&preview.target, self.store(), self.recall(), home).await?;
+        if !self.leave_if_deleted().await? {
+            let store = self.runtime.store().clone();
+            let id = self.conversation();
+            let scope = self.state.conversation.scope().to_owned();
+            if let Some(id) = id {
+                self.enter(CurrentConversation::resume(store.as_ref(), id, scope).await?).await;
+            }
+        }
+        Ok(report)
+    }
+
+    /// Replaces all exchanges but the last with a summary in later requests. Memory keeps them.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is only one exchange, or if another session has added to the conversation.
+    pub async fn compact(&mut self) -> Result<CompactReport, Failure> {
+        self.background.pause_for_turn().await;
+        let outcome = self.compact_paused().await;
+        self.background.resume_after_turn(self.conversation()).await;
+        self.last_context = None;
+        outcome
+    }
+
+    async fn compact_paused(&self) -> Result<CompactReport, Failure> {
+        let tokens_before = self.agent.preview(&self.state, "").await?.request_tokens();
+        if self.agent.request_compact_summary(&self.state).await? {
+            self.background.summarize_now(&self.state.model).await;
+        }
+        if !self.agent.compact(&self.state).await? {
+            return Err(Failure::usage("there is nothing to summarize yet")
+                .hint("The last exchange always stays, and there is no other."));
+        }
+        let tokens_after = self.agent.preview(&self.state, "").await?.request_tokens();
+        Ok(CompactReport { tokens_before, tokens_after })
     }
 
     /// Returns the last answer as the model wrote it.

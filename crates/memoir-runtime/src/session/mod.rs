@@ -30,7 +30,7 @@ use crate::{
 };
 
 pub use approvals::ApprovalReport;
-pub use conversations::Fork;
+pub use conversations::{CompactReport, Fork};
 pub use personas::PersonaList;
 pub use settings::ChangedSetting;
 pub use workers::{

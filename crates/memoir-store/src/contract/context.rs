@@ -65,6 +65,7 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
             summary: "later".into(),
         }),
         requested_through: None,
+        is_compact: false,
     };
     let put = async |previous_through, digest: &Digest| {
         store.put_digest(id, previous_through, digest, timestamp(9)).await.unwrap()
@@ -73,9 +74,10 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
     assert_eq!(store.digest(id).await.unwrap(), Some(digest(first, "one")));
     assert!(!put(None, &digest(first, "two")).await, "a digest exists");
     let next = ExchangeId::new(first.get() + 3);
-    assert!(put(Some(first), &digest(next, "two")).await);
+    assert!(put(Some(first), &Digest { is_compact: true, ..digest(next, "two") }).await);
     assert!(!put(Some(first), &digest(next, "three")).await, "the digest has moved on");
-    assert_eq!(store.digest(id).await.unwrap(), Some(digest(next, "two")));
+    let compact = Digest { is_compact: true, ..digest(next, "two") };
+    assert_eq!(store.digest(id).await.unwrap(), Some(compact.clone()));
     let missing = ConversationId::new(77);
     assert!(!store.put_digest(missing, None, &digest(first, "x"), timestamp(9)).await.unwrap());
 
@@ -88,7 +90,7 @@ pub async fn stale_digest_writes_are_rejected(store: Arc<dyn Store>) {
     assert!(!prepare(Some(next), ExchangeId::new(55)).await, "the exchange does not exist");
     assert!(prepare(Some(next), first).await);
     let prepared = Some(PreparedSummary { through: first, summary: "ahead".into() });
-    assert_eq!(store.digest(id).await.unwrap(), Some(Digest { prepared, ..digest(next, "two") }));
+    assert_eq!(store.digest(id).await.unwrap(), Some(Digest { prepared, ..compact }));
     let other = store.commit_exchange(&new_conversation("t", "/p"), &draft).await.unwrap();
     let prepared = PreparedSummary { through: other.exchange_id, summary: "ahead".into() };
     assert!(store.prepare_digest(other.conversation_id, None, &prepared, timestamp(9)).await.unwrap());

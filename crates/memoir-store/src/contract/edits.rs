@@ -88,6 +88,7 @@ pub async fn fork_starts_with_its_parents_exchanges(store: Arc<dyn Store>) {
         pinned: Vec::new(),
         prepared: None,
         requested_through: None,
+        is_compact: false,
     };
     assert!(store.put_digest(fork, None, &digest, timestamp(4_000)).await.unwrap());
     store.forget(Forget::Exchange(later.exchange_id)).await.unwrap();

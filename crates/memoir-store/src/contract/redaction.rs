@@ -136,6 +136,7 @@ pub async fn secrets_in_derived_text_are_removed_without_a_record(store: Arc<dyn
         pinned: vec![format!("Say \"{}\".", secret())],
         prepared: Some(PreparedSummary { through, summary: secret() }),
         requested_through: None,
+        is_compact: false,
     };
     assert!(store.put_digest(id, None, &digest, timestamp(2)).await.unwrap());
     let stored = store.digest(id).await.unwrap().unwrap();

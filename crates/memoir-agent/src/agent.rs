@@ -91,7 +91,7 @@ impl Agent {
             search: self.search.clone(),
             subagents: None,
             denied: state.approvals.policy().denied_paths(tool, self.workspace.project()),
-            progress: None,
+            reporter: None,
         }
     }
 }

@@ -39,17 +39,37 @@ pub enum TurnEvent {
         /// How far it is, in the tool's own words.
         text: String,
     },
+    /// A tool prints something.
+    ToolPrinted {
+        /// The call that runs.
+        call: ToolCall,
+        /// The last lines that it has printed.
+        text: String,
+    },
     /// A tool call ended.
     ToolFinished {
         /// The call that ended.
         call: ToolCall,
         /// How the call ended.
         outcome: ToolOutcome,
+        /// What it returned.
+        result: CallSummary,
     },
     /// A message for the user.
     Notice(String),
     /// A minor degradation, shown only in verbose mode.
     Detail(String),
+}
+
+/// The result of a tool call, for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CallSummary {
+    /// Text that the model gets.
+    pub text: String,
+    /// Change of a file, as a unified diff.
+    pub diff: Option<String>,
+    /// Time that the call took, without the question whether it may run.
+    pub duration: Duration,
 }
 
 /// How a tool call ended.

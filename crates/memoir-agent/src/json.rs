@@ -22,7 +22,8 @@ enum EventForm<'a> {
     Thinking { text: &'a str },
     ToolCall { id: &'a str, name: &'a str, arguments: Value },
     ToolProgress { id: &'a str, name: &'a str, text: &'a str },
-    ToolResult { id: &'a str, name: &'a str, ok: bool, outcome: ToolOutcome },
+    ToolOutput { id: &'a str, name: &'a str, last_lines: Cow<'a, str> },
+    ToolResult { id: &'a str, name: &'a str, ok: bool, outcome: ToolOutcome, bytes: usize, duration_ms: u64 },
     Notice { text: &'a str, level: NoticeLevel },
 }
 
@@ -52,11 +53,16 @@ impl<'a> From<&'a TurnEvent> for EventForm<'a> {
             TurnEvent::ToolProgress { call, text } => {
                 Self::ToolProgress { id: &call.id, name: &call.name, text }
             }
-            TurnEvent::ToolFinished { call, outcome } => Self::ToolResult {
+            TurnEvent::ToolPrinted { call, text } => {
+                Self::ToolOutput { id: &call.id, name: &call.name, last_lines: without_secrets(text) }
+            }
+            TurnEvent::ToolFinished { call, outcome, result } => Self::ToolResult {
                 id: &call.id,
                 name: &call.name,
                 ok: *outcome == ToolOutcome::Succeeded,
                 outcome: *outcome,
+                bytes: result.text.len(),
+                duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
             },
             TurnEvent::Notice(text) => Self::Notice { text, level: NoticeLevel::Notice },
             TurnEvent::Detail(text) => Self::Notice { text, level: NoticeLevel::Detail },
@@ -209,6 +215,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::CallSummary;
 
     #[test]
     fn every_event_has_its_documented_form() -> Result<(), serde_json::Error> {
@@ -217,7 +224,13 @@ mod tests {
             name: "fetch".into(),
             arguments: json!({"header": "Authorization: Bearer abcdefgh12345678"}),
         };
-        let finished = |outcome| TurnEvent::ToolFinished { call: call.clone(), outcome };
+        let result = CallSummary {
+            text: "four".into(),
+            duration: Duration::from_millis(20),
+            ..CallSummary::default()
+        };
+        let finished =
+            |outcome| TurnEvent::ToolFinished { call: call.clone(), outcome, result: result.clone() };
         let events = [
             (TurnEvent::RequestSent(Arc::new(ChatRequest::default())), json!({"type": "request"})),
             (
@@ -228,12 +241,19 @@ mod tests {
             (TurnEvent::Text("hi".into()), json!({"type": "text", "text": "hi"})),
             (TurnEvent::Thinking("hm".into()), json!({"type": "thinking", "text": "hm"})),
             (
+                TurnEvent::ToolPrinted {
+                    call: call.clone(),
+                    text: "Authorization: Bearer abcdefgh12345678".into(),
+                },
+                json!({"type": "tool_output", "id": "c1", "name": "fetch", "last_lines": without_secrets("Authorization: Bearer abcdefgh12345678")}),
+            ),
+            (
                 finished(ToolOutcome::Succeeded),
-                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": true, "outcome": "succeeded"}),
+                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": true, "outcome": "succeeded", "bytes": 4, "duration_ms": 20}),
             ),
             (
                 finished(ToolOutcome::Refused),
-                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": false, "outcome": "refused"}),
+                json!({"type": "tool_result", "id": "c1", "name": "fetch", "ok": false, "outcome": "refused", "bytes": 4, "duration_ms": 20}),
             ),
             (TurnEvent::Notice("cut".into()), json!({"type": "notice", "text": "cut", "level": "notice"})),
             (TurnEvent::Detail("late".into()), json!({"type": "notice", "text": "late", "level": "detail"})),

@@ -27,7 +27,7 @@ pub use approval::{
 pub use context::{ContextReport, ContextSettings, Layer, Placement};
 pub use conversation::CurrentConversation;
 pub use error::TurnError;
-pub use event::{Observer, ToolOutcome, TurnEvent, TurnReport};
+pub use event::{CallSummary, Observer, ToolOutcome, TurnEvent, TurnReport};
 pub use json::RecalledPassage;
 pub use state::AgentState;
 pub use subagent::{Subagent, SubagentReport};

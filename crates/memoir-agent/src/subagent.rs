@@ -93,7 +93,7 @@ impl Subagent {
         let mut run = RunGuard::new(turn, &input);
         let mut refused_tools = Vec::new();
         let mut watch = |event: TurnEvent| {
-            if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused } = &event {
+            if let TurnEvent::ToolFinished { call, outcome: ToolOutcome::Refused, .. } = &event {
                 refused_tools.push(call.name.clone());
             }
             observer(event);

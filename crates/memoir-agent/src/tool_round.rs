@@ -3,16 +3,18 @@
 use std::{
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use memoir_core::{CallCost, ToolCall};
 use memoir_models::ToolResult;
-use memoir_tools::{Plan, ProgressReporter, ToolContext, ToolError, ToolOutput};
+use memoir_tools::{CallReport, Plan, Reporter, ToolContext, ToolError, ToolOutput};
 use tokio::sync::mpsc;
 
 use crate::{
-    Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal, subagent::Delegate,
+    CallSummary, Observer, ToolOutcome, TurnEvent, active_turn::ActiveTurn, approval::Refusal,
+    subagent::Delegate,
 };
 
 /// Maximum number of progress reports that wait to be shown.
@@ -23,15 +25,18 @@ struct CallResult {
     outcome: ToolOutcome,
 }
 
+/// Index of a call, its result and the time it took.
+type CompletedCall = (usize, CallResult, Duration);
+
 struct Round<'a> {
     context: CallContext<'a>,
     calls: &'a [ToolCall],
     /// Index and plan of each running call.
     running: Vec<(usize, Plan)>,
-    work: FuturesUnordered<BoxFuture<'a, (usize, CallResult)>>,
+    work: FuturesUnordered<BoxFuture<'a, CompletedCall>>,
     results: Vec<Option<ToolOutput>>,
-    /// Index of a running call, and its progress.
-    progress: mpsc::Receiver<(usize, String)>,
+    /// Index of a running call, and what it reports.
+    reports: mpsc::Receiver<(usize, CallReport)>,
 }
 
 /// A call that was planned, with the resources that it was planned for. It must run with these, because the paths in
@@ -57,14 +62,14 @@ pub(crate) async fn run(
     subagent_calls: &Arc<Mutex<Vec<CallCost>>>,
     observer: Observer<'_>,
 ) -> Vec<ToolResult> {
-    let (reporter, progress) = mpsc::channel(MAX_REPORTS);
+    let (reporter, reports) = mpsc::channel(MAX_REPORTS);
     let mut round = Round {
         context,
         calls,
         running: Vec::new(),
         work: FuturesUnordered::new(),
         results: vec![None; calls.len()],
-        progress,
+        reports,
     };
     for (index, call) in calls.iter().enumerate() {
         // Plan again whenever an earlier call has finished, because the plan may depend on its effects.
@@ -90,16 +95,18 @@ pub(crate) async fn run(
             Ok(prepared) => {
                 round.running.push((index, prepared.plan));
                 let reporter = reporter.clone();
-                let report: ProgressReporter = Arc::new(move |text: &str| {
+                let report: Reporter = Arc::new(move |report| {
                     // If the user does not keep up, the next report is enough.
-                    let _ = reporter.try_send((index, text.to_owned()));
+                    let _ = reporter.try_send((index, report));
                 });
-                let tool_context = ToolContext { progress: Some(report), ..prepared.context };
+                let tool_context = ToolContext { reporter: Some(report), ..prepared.context };
                 let work = run_call(context.turn, call, tool_context, Arc::clone(subagent_calls));
-                round.work.push(work.map(move |result| (index, result)).boxed());
+                let started = Instant::now();
+                round.work.push(work.map(move |result| (index, result, started.elapsed())).boxed());
             }
             Err((output, outcome)) => {
-                observer(TurnEvent::ToolFinished { call: call.clone(), outcome });
+                let result = CallSummary { text: output.clone(), ..CallSummary::default() };
+                observer(TurnEvent::ToolFinished { call: call.clone(), outcome, result });
                 round.results[index] = Some(output.into());
             }
         }
@@ -142,8 +149,12 @@ impl Round<'_> {
         loop {
             tokio::select! {
                 biased;
-                Some((index, text)) = self.progress.recv() => {
-                    observer(TurnEvent::ToolProgress { call: self.calls[index].clone(), text });
+                Some((index, report)) = self.reports.recv() => {
+                    let call = self.calls[index].clone();
+                    observer(match report {
+                        CallReport::Progress(text) => TurnEvent::ToolProgress { call, text },
+                        CallReport::Output(text) => TurnEvent::ToolPrinted { call, text },
+                    });
                 }
                 call = self.work.next() => {
                     let Some(call) = call else { return false };
@@ -154,13 +165,17 @@ impl Round<'_> {
         }
     }
 
-    fn record(&mut self, (index, result): (usize, CallResult), observer: Observer<'_>) {
+    fn record(&mut self, (index, result, duration): CompletedCall, observer: Observer<'_>) {
         let CallResult { mut output, outcome } = result;
-        self.running.retain(|(other, _)| *other != index);
+        let running = self.running.iter().position(|(other, _)| *other == index);
+        let plan = running.map(|running| self.running.swap_remove(running).1);
+        let diff =
+            plan.filter(|plan| outcome == ToolOutcome::Succeeded && plan.is_diff()).map(|plan| plan.preview);
         if let Some(notice) = output.notice.take() {
             observer(TurnEvent::Notice(notice));
         }
-        observer(TurnEvent::ToolFinished { call: self.calls[index].clone(), outcome });
+        let result = CallSummary { text: output.text.clone(), diff, duration };
+        observer(TurnEvent::ToolFinished { call: self.calls[index].clone(), outcome, result });
         self.results[index] = Some(output);
     }
 }

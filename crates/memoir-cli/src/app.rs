@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memoir_core::RunId;
 use memoir_runtime::{Session, tasks::TaskEngine};
 
-use crate::{background_printer::BackgroundPrinter, spinner::Spinner, trace::Verbosity};
+use crate::{background_printer::BackgroundPrinter, live::LiveView, repl::FinishedCall, trace::Verbosity};
 
 pub(crate) struct App {
     pub(crate) session: Session,
@@ -13,7 +13,10 @@ pub(crate) struct App {
     /// Prints messages from background workers.
     pub(crate) printer: BackgroundPrinter,
     pub(crate) tasks: Arc<TaskEngine>,
-    pub(crate) spinner: Spinner,
+    /// The part of the screen that changes.
+    pub(crate) live: LiveView,
+    /// The last tool call, for `/last`.
+    pub(crate) last_call: Option<FinishedCall>,
     /// Number of unread task reports that the user was notified about, and the latest one.
     pub(crate) announced: (u64, Option<RunId>),
 }
@@ -21,6 +24,7 @@ pub(crate) struct App {
 impl App {
     pub(crate) fn new(session: Session, verbosity: Verbosity, printer: BackgroundPrinter) -> Self {
         let tasks = session.runtime.task_engine();
-        Self { session, verbosity, printer, tasks, spinner: Spinner::default(), announced: (0, None) }
+        let live = LiveView::new();
+        Self { session, verbosity, printer, tasks, live, last_call: None, announced: (0, None) }
     }
 }

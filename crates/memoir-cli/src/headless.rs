@@ -9,10 +9,10 @@ use memoir_runtime::{Failure, FailureKind, printable};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    answer_view::AnswerView,
     app::App,
     args::OutputFormat,
     interrupts::Interrupts,
+    live::LiveView,
     trace::{self, Verbosity},
 };
 
@@ -59,13 +59,13 @@ struct Printer {
     verbosity: Verbosity,
     /// Whether to print the answer while it streams. A script gets the complete answer or nothing.
     is_streaming: bool,
-    answer: AnswerView,
+    answer: LiveView,
 }
 
 impl Printer {
     fn new(format: OutputFormat, verbosity: Verbosity) -> Self {
         let is_streaming = format == OutputFormat::Text && stdout().is_terminal();
-        Self { format, verbosity, is_streaming, answer: AnswerView::new() }
+        Self { format, verbosity, is_streaming, answer: LiveView::new() }
     }
 
     /// Shows an event. Write errors are ignored here; a closed stdout is detected when the result is printed.
@@ -75,7 +75,7 @@ impl Printer {
         }
         match event {
             TurnEvent::Text(text) if self.is_streaming => {
-                self.answer.push(text, || {});
+                self.answer.push(text);
             }
             TurnEvent::RequestSent(request) => {
                 if let Some(text) = trace::request(request, self.verbosity) {
@@ -95,6 +95,7 @@ impl Printer {
             | TurnEvent::Thinking(_)
             | TurnEvent::ApprovalRequested
             | TurnEvent::ToolProgress { .. }
+            | TurnEvent::ToolPrinted { .. }
             | TurnEvent::ToolFinished { .. } => {}
         }
     }
@@ -105,7 +106,7 @@ impl Printer {
     }
 
     fn end_line(&mut self) {
-        self.answer.finish(|| {});
+        self.answer.finish();
     }
 
     fn print(&mut self, report: &TurnReport) -> Result<(), Failure> {

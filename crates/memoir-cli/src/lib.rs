@@ -6,7 +6,6 @@
 #[macro_use]
 mod screen;
 
-mod answer_view;
 mod app;
 mod args;
 mod attaching;
@@ -16,9 +15,12 @@ mod commands;
 mod completion_source;
 mod conversation_picker;
 mod documents;
+mod echo;
 mod headless;
 mod interrupts;
+mod live;
 mod metrics;
+mod pager;
 mod paths;
 mod posts;
 mod process;
@@ -28,7 +30,6 @@ mod question;
 mod render;
 mod repl;
 mod schedule;
-mod spinner;
 mod startup;
 mod subcommands;
 mod text_editor;

@@ -1,7 +1,9 @@
 //! Progress bars, drawn on stderr if it is a terminal.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use memoir_runtime::operations::{Progress, ProgressUnit};
+
+use crate::screen::is_plain;
 
 /// Shows the progress of an operation, with one bar for each unit that it counts.
 #[derive(Default)]
@@ -52,6 +54,9 @@ fn bar(length: u64, unit: &str) -> ProgressBar {
 }
 
 fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+    if is_plain() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,

@@ -10,7 +10,7 @@ use std::{
 
 use memoir_runtime::Failure;
 
-use crate::screen::wrap_text;
+use crate::{echo::EchoMode, screen::wrap_text};
 
 /// Prints a question and returns the line that the user types, or `None` at the end of input. If this future is
 /// dropped, the next line is left for other readers of stdin.
@@ -18,6 +18,7 @@ pub(crate) async fn ask(question: &str) -> Option<String> {
     // If stdout is closed, there will be no answer either.
     let question = wrap_text(question.trim_end());
     let _ = write!(stdout(), "{question} ").and_then(|()| stdout().flush());
+    let _echo = EchoMode::on();
     let guard = CancelOnDrop::default();
     let is_cancelled = Arc::clone(&guard.0);
     tokio::task::spawn_blocking(move || read_line(&is_cancelled)).await.ok().flatten()

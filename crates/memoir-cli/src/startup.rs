@@ -18,13 +18,16 @@ use crate::{
     conversation_picker::pick_conversation,
     headless, process,
     prompt_source::{self, ChatMode},
-    question, repl,
+    question, repl, screen,
     subcommands::{self, print_notices},
     trace::Verbosity,
 };
 
 /// Runs the REPL, answers one prompt or runs a subcommand, depending on `args`.
 pub(crate) async fn run(mut args: Args) -> Result<(), Failure> {
+    if args.plain {
+        screen::set_plain();
+    }
     let format = args.output_format;
     let outcome = match args.normalize() {
         Ok(()) => open_and_run(args).await,
@@ -53,7 +56,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
     logging::start(home.log_file(), &environment, args.chat.verbose, persistence)?;
     let options = RuntimeOptions {
         persistence,
-        report: crate::screen::print_note,
+        report: screen::print_note,
         ..RuntimeOptions::new(home, environment, directory)
     };
     let Some(args) = subcommands::run_without_memory(args, &options).await? else {

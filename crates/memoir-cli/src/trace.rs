@@ -1,4 +1,4 @@
-//! How much of a turn is shown at each verbosity level: 0 tool names, 1 shortened tool arguments, 2 full tool
+//! How much of a turn is shown at each verbosity level: 0 tools with one argument, 1 shortened tool arguments, 2 full tool
 //! arguments, 3 requests to the model, 4 tool schemas as well.
 
 use std::fmt::Write as _;
@@ -30,6 +30,10 @@ const SHORT_LENGTH: usize = 30;
 pub(crate) fn tool_call(call: &ToolCall, verbosity: Verbosity) -> String {
     let mut line = call.name.clone();
     if verbosity.0 == 0 {
+        if let Some(text) = main_argument(&call.arguments) {
+            line.push(' ');
+            line.push_str(&shorten(&without_secrets(text.lines().next().unwrap_or_default().trim())));
+        }
         return line;
     }
     match &call.arguments {
@@ -45,6 +49,26 @@ pub(crate) fn tool_call(call: &ToolCall, verbosity: Verbosity) -> String {
         }
     }
     line
+}
+
+/// Names of the arguments that say most about a call, best first.
+const MAIN_ARGUMENTS: [&str; 10] =
+    ["command", "code", "path", "source", "pattern", "query", "task", "url", "uri", "name"];
+
+/// Maximum number of characters of the main argument at verbosity 0.
+const MAIN_LENGTH: usize = 60;
+
+/// Returns the argument that says most about a call, or else its first text.
+fn main_argument(arguments: &Value) -> Option<&str> {
+    let known = MAIN_ARGUMENTS.iter().find_map(|name| arguments.get(name)?.as_str());
+    known.or_else(|| arguments.as_object()?.values().find_map(Value::as_str))
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAIN_LENGTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn argument(value: &Value, verbosity: Verbosity) -> String {
@@ -97,7 +121,7 @@ mod tests {
         let call =
             ToolCall { id: "1".into(), name: "file_read".into(), arguments: json!({"path": "a".repeat(40)}) };
         let line = |level| tool_call(&call, Verbosity::new(level));
-        assert_eq!(line(0), "file_read");
+        assert_eq!(line(0), format!("file_read {}", "a".repeat(40)));
         assert_eq!(line(1), format!("file_read path=\"{}…", "a".repeat(29)));
         assert_eq!(line(2), format!("file_read path=\"{}\"", "a".repeat(40)));
     }

@@ -21,6 +21,7 @@ const CODE_INDENT: usize = 4;
 /// Maximum width of a horizontal rule.
 const MAX_RULE_WIDTH: usize = 80;
 
+#[derive(Clone)]
 pub(crate) struct Blocks {
     terminal: TerminalStyle,
     stack: Stack,
@@ -37,6 +38,7 @@ pub(crate) struct Blocks {
 }
 
 /// The innermost open block, which is not a container.
+#[derive(Clone)]
 enum Leaf {
     None,
     /// A paragraph, heading or table, which is parsed once it is complete.
@@ -44,6 +46,7 @@ enum Leaf {
     Code(Box<Code>),
 }
 
+#[derive(Clone)]
 struct Text {
     source: String,
     is_definition: bool,

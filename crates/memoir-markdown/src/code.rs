@@ -13,6 +13,7 @@ use crate::{
 /// Indentation of code without a fence, in columns.
 const INDENT: usize = 4;
 
+#[derive(Clone)]
 pub(crate) struct Code {
     /// The opening fence and its indentation. `None` for indented code.
     fence: Option<(Fence, usize)>,
@@ -23,6 +24,7 @@ pub(crate) struct Code {
     pub(crate) has_output: bool,
 }
 
+#[derive(Clone)]
 enum Painter {
     Plain,
     Diff(Diff),

@@ -34,7 +34,7 @@ pub fn color_diff(text: &str, terminal: TerminalStyle) -> String {
 
 /// A position in a diff. A line that starts with `---` is a removed line inside a hunk and a file name
 /// outside, so the lines of each hunk are counted down from its header.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Diff {
     /// Remaining lines of the old file in the hunk.
     old: usize,

@@ -1,5 +1,6 @@
 //! Wraps plain text to a width, with continuation lines aligned to the text of their line.
 
+use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::{
@@ -23,6 +24,22 @@ pub fn wrap_text(text: &str, width: usize) -> String {
 /// Wraps each line of `text` like [`wrap_text`], for text that has no columns.
 pub fn wrap_prose(text: &str, width: usize) -> String {
     fold_lines(text, width, |line, _| find_indented(line))
+}
+
+/// Returns a line that fits into `width` columns. An ellipsis marks that it was truncated.
+pub fn truncate_line(line: &str, width: usize) -> String {
+    let line = clean::line(line).replace('\t', TAB);
+    if line.width() <= width {
+        return line;
+    }
+    let mut kept = String::new();
+    let mut room = width.saturating_sub(1);
+    for cluster in line.graphemes(true) {
+        let Some(rest) = room.checked_sub(cluster.width()) else { break };
+        room = rest;
+        kept.push_str(cluster);
+    }
+    kept + if width > 0 { "…" } else { "" }
 }
 
 fn fold_lines(text: &str, width: usize, find_text: fn(&str, usize) -> usize) -> String {

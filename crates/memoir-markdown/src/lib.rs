@@ -2,7 +2,7 @@
 //!
 //! A [`Renderer`] accepts text in chunks and returns finished blocks. Output is final and is never redrawn. A
 //! paragraph, heading or table is returned once it is complete; code is returned line by line, even inside lists and
-//! quotes. Every decision is made on whole lines, so the size of the chunks does not change the result.
+//! quotes. [`Renderer::preview`] returns what is not complete yet, to be shown until it is. Every decision is made on whole lines, so the size of the chunks does not change the result.
 //!
 //! Each line passes through these modules: `clean` replaces control characters, `blocks` finds the containers
 //! (`stack`) that the line belongs to and the blocks that it starts or ends (`marker`), `inline` parses a
@@ -38,7 +38,7 @@ mod wrap;
 use blocks::Blocks;
 pub use diff::color_diff;
 pub use fence::last_code_block;
-pub use fold::{wrap_prose, wrap_text};
+pub use fold::{truncate_line, wrap_prose, wrap_text};
 
 /// The capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,12 @@ impl Renderer {
         }
         self.blocks.finish(&mut out);
         out
+    }
+
+    /// Returns what [`Self::finish`] would return now: the blocks that are not complete yet.
+    pub fn preview(&self) -> String {
+        let mut end = Self { blocks: self.blocks.clone(), partial: self.partial.clone() };
+        end.finish()
     }
 
     /// Returns whether part of the text has not been rendered yet.

@@ -12,18 +12,21 @@ use crate::{
 /// Maximum nesting depth. Every line is matched against all open containers.
 const MAX_DEPTH: usize = 32;
 
+#[derive(Clone)]
 enum Container {
     Quote,
     List(List),
     Item(ListItem),
 }
 
+#[derive(Clone)]
 struct List {
     kind: ListKind,
     first: u64,
     last: u64,
 }
 
+#[derive(Clone)]
 struct ListItem {
     /// Indentation of the item's lines, in columns.
     indent: usize,
@@ -34,7 +37,7 @@ struct ListItem {
     is_empty: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Stack {
     /// Outermost first.
     containers: Vec<Container>,

@@ -18,8 +18,17 @@ use crate::{
 /// Returns whether the user's rules deny a path to a tool.
 pub type DeniedPaths = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// Receives a text about the progress of a call.
-pub type ProgressReporter = Arc<dyn Fn(&str) + Send + Sync>;
+/// What a running call reports to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallReport {
+    /// How far it is, in the tool's own words.
+    Progress(String),
+    /// The last lines of its output.
+    Output(String),
+}
+
+/// Receives what a running call reports.
+pub type Reporter = Arc<dyn Fn(CallReport) + Send + Sync>;
 
 /// The resources that tools use: the workspace, memory, and optional services.
 #[derive(Clone)]
@@ -38,8 +47,8 @@ pub struct ToolContext {
     pub subagents: Option<Arc<dyn SubagentRunner>>,
     /// Paths that the called tool must not visit, if there are any.
     pub denied: Option<DeniedPaths>,
-    /// Shows the progress of the call to the user, if anyone is watching.
-    pub progress: Option<ProgressReporter>,
+    /// Shows to the user what the call reports, if anyone is watching.
+    pub reporter: Option<Reporter>,
 }
 
 impl ToolContext {
@@ -51,8 +60,8 @@ impl ToolContext {
 
     /// Reports the progress of the call.
     pub fn report_progress(&self, text: &str) {
-        if let Some(report) = &self.progress {
-            report(text);
+        if let Some(report) = &self.reporter {
+            report(CallReport::Progress(text.to_owned()));
         }
     }
 
@@ -116,7 +125,7 @@ impl ToolContext {
             search: None,
             subagents: None,
             denied: None,
-            progress: None,
+            reporter: None,
         })
     }
 }

@@ -69,7 +69,7 @@ pub(crate) async fn interpret<'a>(
     arguments.push(program);
     let (network, timeout) = (options.network, Duration::from_secs(seconds));
     let program = Program { name: interpreter, arguments, network, timeout };
-    let output = context.sandbox.run(&context.workspace, &program).await?;
+    let output = context.sandbox.run(&context.workspace, &program, context.reporter.as_ref()).await?;
     Ok(describe_output(&output, seconds, context))
 }
 

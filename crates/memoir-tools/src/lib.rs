@@ -53,7 +53,7 @@ mod workspace;
 
 pub use agent_summarizer::Summarizer;
 pub use confine::{CONFINE_ARGUMENT, run_confined};
-pub use context::{DeniedPaths, ProgressReporter, ToolContext};
+pub use context::{CallReport, DeniedPaths, Reporter, ToolContext};
 pub use core_memory::{CoreMemoryEdit, edit_core_memory};
 pub use error::{DelegationError, ToolError, UnknownTool};
 pub use list::ToolSet;

@@ -66,6 +66,11 @@ impl Plan {
         self
     }
 
+    /// Returns whether the preview is a diff of a file.
+    pub fn is_diff(&self) -> bool {
+        matches!(self.accesses[..], [Access::Write(_)]) && self.preview.starts_with("--- ")
+    }
+
     /// Marks changes to core memory as requested by the user. Use this if no untrusted text can have asked for them.
     #[must_use]
     pub fn requested_by_user(mut self) -> Self {

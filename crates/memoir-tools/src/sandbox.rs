@@ -9,16 +9,18 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Mutex,
     time::Duration,
 };
 
+use memoir_core::lock;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     process::Command,
 };
 
 use crate::{
-    ToolError, Variables, Workspace,
+    CallReport, Reporter, ToolError, Variables, Workspace,
     confine::{CONFINE_ARGUMENT, LANDLOCK, NETWORK, PIN, PROTECT, WATCH, WRITE},
     process_tree::{Leader, ProcessTree, spawn_registered},
     protected::{CreatedName, NameWatch, find_protected},
@@ -66,7 +68,7 @@ pub(crate) enum CommandEnd {
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 impl Sandbox {
-    /// Runs a program until it ends or `timeout` has passed.
+    /// Runs a program until it ends or `timeout` has passed. Reports its output while it runs.
     ///
     /// # Errors
     ///
@@ -75,6 +77,7 @@ impl Sandbox {
         &self,
         workspace: &Workspace,
         program: &Program<'_>,
+        reporter: Option<&Reporter>,
     ) -> Result<CommandOutput, ToolError> {
         let failed = |error: io::Error| ToolError::Failed(format!("cannot run {}: {error}", program.name));
         let mut command = self.command(workspace, program);
@@ -98,28 +101,30 @@ impl Sandbox {
         processes.leader = child.id();
         // If this program ends for any reason, the pipe is closed, and the supervisor ends the command.
         let _pipe = child.stdin.take();
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let outcome = tokio::time::timeout(program.timeout, async {
-            let (stdout, stderr, status) = tokio::join!(read_pipe(stdout), read_pipe(stderr), async {
+        let pipes = (child.stdout.take(), child.stderr.take());
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let tail = OutputTail { text: Mutex::default(), reporter };
+        let status = tokio::time::timeout(program.timeout, async {
+            let wait = async {
                 let status = child.wait().await;
                 // Remaining processes would keep the pipes open.
                 processes.kill_all(Leader::Ended);
                 status
-            });
-            (stdout, stderr, status)
+            };
+            let (stdout, stderr) =
+                (read_pipe(pipes.0, &mut stdout, &tail), read_pipe(pipes.1, &mut stderr, &tail));
+            tokio::join!(stdout, stderr, wait).2
         })
         .await;
-        match outcome {
-            Ok((stdout, stderr, status)) => {
-                let end = status.map_err(failed)?.code().map_or(CommandEnd::Signal, CommandEnd::Code);
-                Ok(CommandOutput { stdout, stderr, end, created: names.finish() })
-            }
+        let end = match status {
+            Ok(status) => status.map_err(failed)?.code().map_or(CommandEnd::Signal, CommandEnd::Code),
             Err(_) => {
                 processes.kill_all(Leader::Running);
-                let (stdout, stderr) = (String::new(), String::new());
-                Ok(CommandOutput { stdout, stderr, end: CommandEnd::TimedOut, created: names.finish() })
+                CommandEnd::TimedOut
             }
-        }
+        };
+        let [stdout, stderr] = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        Ok(CommandOutput { stdout, stderr, end, created: names.finish() })
     }
 
     fn command(&self, workspace: &Workspace, program: &Program<'_>) -> Command {
@@ -204,13 +209,35 @@ impl Drop for FinishOnDrop {
     }
 }
 
-async fn read_pipe(pipe: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(mut pipe) = pipe else { return String::new() };
-    let (mut output, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+/// The end of what a command has printed so far, on both streams.
+struct OutputTail<'a> {
+    text: Mutex<String>,
+    reporter: Option<&'a Reporter>,
+}
+
+impl OutputTail<'_> {
+    /// Number of bytes to keep, which are enough for the last lines.
+    const MAX_BYTES: usize = 4096;
+
+    fn push(&self, bytes: &[u8]) {
+        let Some(report) = self.reporter else { return };
+        let mut text = lock(&self.text);
+        text.push_str(&String::from_utf8_lossy(bytes));
+        let excess = text.ceil_char_boundary(text.len().saturating_sub(Self::MAX_BYTES));
+        text.drain(..excess);
+        report(CallReport::Output(text.clone()));
+    }
+}
+
+/// Appends everything from a pipe to `output`.
+async fn read_pipe(pipe: Option<impl AsyncRead + Unpin>, output: &mut Vec<u8>, tail: &OutputTail<'_>) {
+    let Some(mut pipe) = pipe else { return };
+    let mut buffer = vec![0; 16 * 1024];
     loop {
         match pipe.read(&mut buffer).await {
             Ok(0) => break,
             Ok(count) => {
+                tail.push(&buffer[..count]);
                 let length = MAX_OUTPUT_BYTES.saturating_sub(output.len()).min(count);
                 output.extend_from_slice(&buffer[..length]);
             }
@@ -221,7 +248,6 @@ async fn read_pipe(pipe: Option<impl AsyncRead + Unpin>) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&output).into_owned()
 }
 
 #[cfg(test)]
@@ -234,7 +260,7 @@ mod tests {
     async fn run(bench: &Bench, script: &str, timeout: Duration) -> CommandOutput {
         let sandbox = Sandbox { variables: crate::testing::path(), ..Sandbox::default() };
         let program = Program { name: "bash", arguments: vec!["-c", script], network: false, timeout };
-        sandbox.run(&bench.context.workspace, &program).await.unwrap()
+        sandbox.run(&bench.context.workspace, &program, None).await.unwrap()
     }
 
     /// Returns whether a process is running. A zombie that the runtime has not waited for yet does not count.

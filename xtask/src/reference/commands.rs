@@ -47,7 +47,7 @@ const GROUPS: [Group; 8] = [
     Group {
         title: "Tools and approvals",
         subcommands: &["mcp"],
-        slash_commands: &["tools", "mcp", "approval"],
+        slash_commands: &["last", "tools", "mcp", "approval"],
     },
     Group {
         title: "Settings and maintenance",

@@ -249,7 +249,7 @@ impl Approvals {
         };
         let request = ApprovalRequest {
             tool: tool.to_owned(),
-            is_diff: matches!(plan.accesses[..], [Access::Write(_)]) && plan.preview.starts_with("--- "),
+            is_diff: plan.is_diff(),
             needs_network: matches!(plan.accesses[..], [Access::Run(_), Access::Network(_)]),
             preview: plan.preview.clone(),
             always_rule: Rule::for_call(tool, plan).filter(|_| !is_asked_each_time),

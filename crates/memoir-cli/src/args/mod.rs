@@ -43,6 +43,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) chat: ChatArgs,
 
+    /// Only print lines, without colors and without redrawing any, for screen readers
+    #[arg(long, global = true)]
+    pub(crate) plain: bool,
+
     /// Words of a prompt, as an alternative to -p
     #[arg(value_name = "WORDS", conflicts_with = "prompt")]
     words: Vec<String>,

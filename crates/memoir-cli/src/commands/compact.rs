@@ -14,9 +14,9 @@ impl RunCommand for Arguments {
             say!("{} uses no context, so there is nothing to summarize.", app.session.choice.name);
             return Ok(Next::Prompt);
         }
-        app.spinner.show("summarizing");
+        app.live.show("summarizing");
         let outcome = app.session.compact().await;
-        app.spinner.stop();
+        app.live.finish();
         let CompactReport { tokens_before, tokens_after } = outcome?;
         say!(
             "All but the last exchange is summarized: a request has {tokens_after} tokens instead of {tokens_before}. \

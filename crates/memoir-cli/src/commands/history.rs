@@ -3,7 +3,7 @@
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::{answer_view::render_markdown, app::App};
+use crate::{app::App, screen::render_markdown};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -20,6 +20,7 @@ mod import;
 mod inbox;
 mod info;
 mod init;
+mod last;
 mod line;
 mod mcp;
 mod memory;
@@ -158,6 +159,8 @@ slash_commands! {
     /// Show the model, the conversation and the memory.
     #[command(alias = "status")]
     Info(info::Arguments),
+    /// Show the whole output of the last tool call.
+    Last(last::Arguments),
     /// List the tools that the model may use.
     Tools(tools::Arguments),
     /// Show the MCP servers, their tools and their problems.
@@ -166,7 +169,7 @@ slash_commands! {
     Approval(approval::Arguments),
     /// Show and change settings.
     Config(config::Arguments),
-    /// Write a first AGENTS.md, with instructions for this project.
+    /// Write a first AGENTS.md for this project, after asking.
     Init(init::Arguments),
     /// Check the installation and suggest fixes.
     Doctor(doctor::Arguments),

@@ -9,7 +9,7 @@ use memoir_runtime::{
 };
 use memoir_store::ConversationTitle;
 
-use crate::answer_view::render_markdown;
+use crate::screen::render_markdown;
 
 /// Returns one line per conversation.
 pub(crate) fn list(report: &ConversationsReport, zone: &TimeZone) -> String {

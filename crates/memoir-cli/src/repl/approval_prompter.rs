@@ -6,8 +6,10 @@ use async_trait::async_trait;
 use memoir_agent::{ApprovalAnswer, ApprovalPrompter, ApprovalRequest};
 use memoir_core::{reveal, reveal_on_one_line};
 
-use super::echo::EchoMode;
-use crate::{answer_view::terminal_style, question, screen::text_width};
+use crate::{
+    question,
+    screen::{terminal_style, text_width},
+};
 
 /// Begins each line of a command or another call.
 const MARK: &str = "| ";
@@ -43,7 +45,6 @@ impl ApprovalPrompter for TerminalPrompter {
             format!(", or a to always allow {} in this project", reveal_on_one_line(&rule.to_string()))
         });
         loop {
-            let _echo = EchoMode::on();
             let text = format!("Allow? y or n{}: ", always_option.as_deref().unwrap_or_default());
             let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {

@@ -12,6 +12,7 @@ use reedline::{
 };
 
 use super::prompt::MemoirPrompt;
+use crate::screen::terminal_style;
 use memoir_runtime::Failure;
 
 /// Number of earlier lines available to the arrow keys and Ctrl-R. The store keeps all of them.
@@ -78,7 +79,7 @@ impl Editor {
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
             .with_partial_completions(true)
-            .with_ansi_colors(std::env::var_os("NO_COLOR").is_none())
+            .with_ansi_colors(terminal_style().color)
             .with_history(Box::new(history))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .use_bracketed_paste(true);

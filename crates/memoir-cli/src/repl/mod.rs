@@ -2,7 +2,6 @@
 
 mod approval_prompter;
 mod completion;
-mod echo;
 mod editor;
 mod prompt;
 mod server_questioner;
@@ -21,21 +20,22 @@ use crate::{
     app::App,
     attaching::{OutsideFiles, attach_named},
     commands::{self, Next},
+    echo::EchoMode,
     interrupts::Interrupts,
     metrics::metrics_line,
     render::{pluralize, tasks::describe_event},
     screen::{print_dimmed, print_dimmed_note, text_width},
 };
 use completion::MemoirCompleter;
-use echo::EchoMode;
 use editor::{Editor, Line};
 use view::TurnView;
+pub(crate) use view::{FinishedCall, color_change};
 
 /// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
     welcome::banner(&mut app).await;
     app.session.state.approvals.prompter = Some(Arc::new(approval_prompter::TerminalPrompter));
-    let questioner = server_questioner::TerminalQuestioner { spinner: app.spinner.clone() };
+    let questioner = server_questioner::TerminalQuestioner { live: app.live.clone() };
     app.session.set_questioner(Arc::new(questioner));
     app.session.start_background().await;
     let mut interrupts = Interrupts::listen();
@@ -110,9 +110,11 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         turn(app, prompt, cancel).await;
         return Next::Prompt;
     }
+    let _echo = EchoMode::off();
     let result = tokio::select! {
         biased;
         () = cancel.cancelled() => {
+            app.live.finish();
             // The command may have paused the workers.
             app.session.resume_interrupted().await;
             return report_cancelled();
@@ -145,10 +147,11 @@ fn report_cancelled() -> Next {
 /// Runs one turn and shows it as it happens.
 async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     let _echo = EchoMode::off();
-    let mut view = TurnView::new(app.verbosity, app.spinner.clone());
+    let mut view = TurnView::new(app.verbosity, app.live.clone());
     let mut observer = |event| view.show(&event);
     let result = app.session.turn(input, &mut observer, cancel).await;
     view.finish();
+    app.last_call = view.last_call.take().or_else(|| app.last_call.take());
     match result {
         Ok(report) => {
             if report.status == ExchangeStatus::Stopped {

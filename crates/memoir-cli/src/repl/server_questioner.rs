@@ -5,17 +5,16 @@ use memoir_core::reveal_on_one_line;
 use memoir_mcp::{FieldKind, QuestionField, Questioner, ServerQuestion};
 use serde_json::{Map, Value};
 
-use super::echo::EchoMode;
-use crate::{question, spinner::Spinner};
+use crate::{live::LiveView, question};
 
 pub(super) struct TerminalQuestioner {
-    pub(super) spinner: Spinner,
+    pub(super) live: LiveView,
 }
 
 #[async_trait]
 impl Questioner for TerminalQuestioner {
     async fn ask(&self, asked: &ServerQuestion) -> Option<Map<String, Value>> {
-        self.spinner.stop();
+        self.live.finish();
         // The mark shows that the line does not come from Memoir.
         say!(
             "\nThe MCP server {} asks:\n| {}",
@@ -44,7 +43,6 @@ impl Questioner for TerminalQuestioner {
 }
 
 async fn is_confirmed(text: &str) -> bool {
-    let _echo = EchoMode::on();
     let line = question::ask(text).await;
     matches!(line.as_deref().map(str::trim), Some("y" | "yes"))
 }
@@ -59,7 +57,6 @@ async fn ask_field(field: &QuestionField) -> Option<Value> {
         FieldKind::Choice(values) => format!(" ({})", reveal_on_one_line(&values.join(", "))),
     };
     loop {
-        let _echo = EchoMode::on();
         let line = question::ask(&format!("{}{hint}: ", reveal_on_one_line(&field.label))).await?;
         if line.trim().is_empty() {
             return None;

@@ -1,26 +1,47 @@
-//! Shows a turn on the screen: a spinner with the current activity, and the answer as it streams.
+//! Shows a turn on the screen: the answer as it streams, and the tools as they run.
 
-use memoir_agent::{ToolOutcome, TurnEvent};
-use memoir_core::reveal_on_one_line;
+use memoir_agent::{CallSummary, ToolOutcome, TurnEvent};
+use memoir_core::{ToolCall, reveal_on_one_line};
 use memoir_redact::without_secrets;
 use memoir_runtime::printable;
 
 use crate::{
-    answer_view::AnswerView,
-    screen::{print_dimmed, print_dimmed_note},
-    spinner::Spinner,
+    live::LiveView,
+    render::pluralize,
+    screen::{print_dimmed, print_dimmed_note, terminal_style},
     trace::{self, Verbosity},
 };
 
+/// Maximum number of lines of a change that are shown. `/last` shows all.
+const MAX_CHANGE_LINES: usize = 40;
+
+/// A tool call that ended.
+pub(crate) struct FinishedCall {
+    /// The call in one line.
+    pub(crate) line: String,
+    pub(crate) result: CallSummary,
+}
+
 pub(super) struct TurnView {
     verbosity: Verbosity,
-    spinner: Spinner,
-    answer: AnswerView,
+    live: LiveView,
+    running: Vec<ToolCall>,
+    /// Whether the user was asked about the next call, and has seen what it changes.
+    is_next_approved: bool,
+    approved: Vec<String>,
+    pub(super) last_call: Option<FinishedCall>,
 }
 
 impl TurnView {
-    pub(super) fn new(verbosity: Verbosity, spinner: Spinner) -> Self {
-        Self { verbosity, spinner, answer: AnswerView::new() }
+    pub(super) fn new(verbosity: Verbosity, live: LiveView) -> Self {
+        Self {
+            verbosity,
+            live,
+            running: Vec::new(),
+            is_next_approved: false,
+            approved: Vec::new(),
+            last_call: None,
+        }
     }
 
     pub(super) fn show(&mut self, event: &TurnEvent) {
@@ -28,42 +49,42 @@ impl TurnView {
             TurnEvent::RequestSent(request) => {
                 self.finish();
                 if let Some(text) = trace::request(request, self.verbosity) {
-                    self.finish();
                     print_dimmed(&printable(&text));
                 }
-                self.spinner.show("thinking");
+                self.live.show("thinking");
             }
             TurnEvent::Retrying { reason, wait } => {
                 self.finish();
                 note!("{}; retrying in {:.1} s", printable(&reason.to_string()), wait.as_secs_f64());
-                self.spinner.show("waiting");
+                self.live.show("waiting");
             }
-            TurnEvent::Thinking(_) => self.spinner.show("reasoning"),
-            TurnEvent::ApprovalRequested => self.finish(),
+            TurnEvent::Thinking(_) => self.live.show("reasoning"),
+            TurnEvent::ApprovalRequested => {
+                self.is_next_approved = true;
+                self.finish();
+            }
             TurnEvent::Text(text) => {
-                self.answer.push(text, || self.spinner.stop());
-                // A block is printed when it is complete. Until then, the spinner shows progress.
-                if self.answer.has_pending_text() {
-                    self.spinner.show("writing");
-                }
+                self.live.push(text);
+                self.live.show("writing");
             }
             TurnEvent::ToolStarted(call) => {
                 self.finish();
-                self.spinner.show(&format!("running {}", call.name));
+                if std::mem::take(&mut self.is_next_approved) {
+                    self.approved.push(call.id.clone());
+                }
+                self.running.push(call.clone());
+                self.show_running();
             }
             TurnEvent::ToolProgress { call, text } => {
-                let text = format!("running {}: {text}", call.name);
-                self.spinner.show(&reveal_on_one_line(&without_secrets(&text)));
+                let text = format!("{}: {text}", call.name);
+                self.live.show(&reveal_on_one_line(&without_secrets(&text)));
             }
-            TurnEvent::ToolFinished { call, outcome } => {
+            TurnEvent::ToolPrinted { text, .. } => self.live.show_output(&without_secrets(text)),
+            TurnEvent::ToolFinished { call, outcome, result } => {
                 self.finish();
-                let mark = match outcome {
-                    ToolOutcome::Succeeded => "",
-                    ToolOutcome::Failed => " (failed)",
-                    ToolOutcome::Refused => " (denied)",
-                };
-                let line = trace::tool_call(call, self.verbosity);
-                print_dimmed(&format!("[{}]{mark}", printable(&line)));
+                self.running.retain(|other| other.id != call.id);
+                self.print_call(call, *outcome, result);
+                self.show_running();
             }
             TurnEvent::Notice(text) => {
                 self.finish();
@@ -80,7 +101,53 @@ impl TurnView {
 
     /// Prints the rest of the answer and moves the cursor to the start of an empty line.
     pub(super) fn finish(&mut self) {
-        self.spinner.stop();
-        self.answer.finish(|| {});
+        self.live.finish();
     }
+
+    fn show_running(&self) {
+        if let Some(call) = self.running.last() {
+            self.live.show(&reveal_on_one_line(&trace::tool_call(call, self.verbosity)));
+        }
+    }
+
+    /// Prints a call in one line, with the size of its result and its duration, and the change that it made.
+    fn print_call(&mut self, call: &ToolCall, outcome: ToolOutcome, result: &CallSummary) {
+        let mut parts = Vec::new();
+        match outcome {
+            ToolOutcome::Succeeded => {}
+            ToolOutcome::Failed => parts.push("failed".to_owned()),
+            ToolOutcome::Refused => parts.push("denied".to_owned()),
+        }
+        match &result.diff {
+            Some(diff) => parts.push(change_size(diff)),
+            None if outcome == ToolOutcome::Refused => {}
+            None => parts.push(pluralize(result.text.lines().count() as u64, "line", "lines")),
+        }
+        if outcome != ToolOutcome::Refused {
+            parts.push(format!("{:.1} s", result.duration.as_secs_f64()));
+        }
+        let call_line = trace::tool_call(call, self.verbosity);
+        let line = format!("• {} ({})", reveal_on_one_line(&call_line), parts.join(", "));
+        print_dimmed(&line);
+        if let Some(diff) = result.diff.as_ref().filter(|_| !self.approved.contains(&call.id)) {
+            let shown: String = diff.split_inclusive('\n').skip(2).take(MAX_CHANGE_LINES).collect();
+            anstream::println!("{}", color_change(&shown).trim_end());
+            let rest = diff.lines().count().saturating_sub(2 + MAX_CHANGE_LINES) as u64;
+            if rest > 0 {
+                print_dimmed(&format!("… {}; `/last` shows all", pluralize(rest, "more line", "more lines")));
+            }
+        }
+        self.last_call = Some(FinishedCall { line, result: result.clone() });
+    }
+}
+
+/// Returns a diff in the colors of the terminal.
+pub(crate) fn color_change(diff: &str) -> String {
+    memoir_markdown::color_diff(diff, terminal_style())
+}
+
+/// Returns the number of added and removed lines in a diff of one file.
+fn change_size(diff: &str) -> String {
+    let count = |mark: char| diff.lines().skip(2).filter(|line| line.starts_with(mark)).count();
+    format!("+{} −{}", count('+'), count('-'))
 }

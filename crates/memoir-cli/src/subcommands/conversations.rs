@@ -10,9 +10,9 @@ use memoir_runtime::{
 };
 
 use crate::{
-    answer_view::render_markdown,
     args::ConversationsCommand,
     render::{self, print_rendered_report, print_report},
+    screen::render_markdown,
 };
 
 pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Result<(), Failure> {

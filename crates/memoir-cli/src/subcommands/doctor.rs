@@ -14,7 +14,7 @@ use memoir_runtime::{
 
 use crate::{
     render::{self, print_report},
-    screen::terminal_width,
+    screen::terminal_size,
 };
 
 /// Runs all checks, including those of the terminal. Fails if a check fails.
@@ -43,7 +43,7 @@ fn check_terminal(environment: &Environment, report: &mut DoctorReport) {
     let locale = locale.unwrap_or_default();
     let terminal = environment.variable("TERM").unwrap_or_default();
     let colors = if environment.variable("NO_COLOR").is_some() { "no colors (NO_COLOR)" } else { "colors" };
-    let summary = format!("{terminal}, {} columns, {colors}", terminal_width());
+    let summary = format!("{terminal}, {} columns, {colors}", terminal_size().columns);
     let is_unicode = locale.to_lowercase().replace('-', "").contains("utf8");
     match (terminal, is_unicode) {
         ("" | "dumb", _) => report.add_note(

@@ -147,7 +147,7 @@ fn the_latest_decision_is_quoted_first_and_then_the_one_before() {
         let text = home.memoir(["demo", question]).succeed();
         assert!(first_line(&text).contains(answer), "{question} {text}");
     }
-    let terminal = Terminal::open(&home, None, (40, 120), &["demo"]);
+    let terminal = Terminal::open(&home, None, (80, 120), &["demo"]);
     terminal.wait_for_prompt();
     terminal.submit("What database do we use?");
     terminal.wait_for("SQLite, one file.");

@@ -86,7 +86,7 @@ fn progress_is_shown_and_extends_the_time_limit() {
     let terminal =
         Terminal::open(&home, Some(&provider), (24, 100), &["--wait-servers", "made", "--approval", "full"]);
     terminal.submit("go");
-    terminal.wait_for("running made__slow: 2 of 3, copying");
+    terminal.wait_for("made__slow: 2 of 3, copying");
     terminal.wait_for("Done.");
     assert!(!terminal.output().contains("\u{1b}[31mthings"), "the server cannot colour the screen");
 }

@@ -55,9 +55,9 @@ fn commands_work_and_unknown_ones_point_to_help() {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();
-    terminal.submit("/help 2");
+    terminal.submit("/help 3");
     let screen = terminal.wait_for("Exit; Ctrl-D does the same");
-    for command in ["/tools", "/version", "/exit"] {
+    for command in ["/doctor", "/version", "/exit"] {
         assert!(screen.contains(command), "{command} is missing:\n{screen}");
     }
     terminal.wait_for_prompt();

@@ -16,6 +16,7 @@ const PLAIN: Style = Style::new();
 const VALUES: [&str; 12] =
     ["true", "false", "null", "None", "True", "False", "nil", "undefined", "NULL", "nullptr", "NaN", "inf"];
 
+#[derive(Clone)]
 pub(crate) struct Highlighter {
     language: &'static Language,
     open: Open,

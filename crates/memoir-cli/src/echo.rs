@@ -1,4 +1,4 @@
-//! Switches the echo of the terminal. It is off while a turn runs, because keys typed ahead would garble the output.
+//! Switches the echo of the terminal. It is off while a turn or a command runs, because keys typed ahead would garble the output.
 //! The keys stay queued for the next prompt, and Ctrl-C still works.
 
 use std::io::stdin;
@@ -6,17 +6,17 @@ use std::io::stdin;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// A terminal mode that is restored on drop.
-pub(super) struct EchoMode {
+pub(crate) struct EchoMode {
     previous: Option<Termios>,
 }
 
 impl EchoMode {
-    pub(super) fn off() -> Self {
+    pub(crate) fn off() -> Self {
         Self::set(|modes| modes.remove(LocalModes::ECHO))
     }
 
     /// Enables echo and line input, for a question during a turn.
-    pub(super) fn on() -> Self {
+    pub(crate) fn on() -> Self {
         Self::set(|modes| modes.insert(LocalModes::ECHO | LocalModes::ICANON))
     }
 

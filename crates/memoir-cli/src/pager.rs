@@ -1,0 +1,37 @@
+//! Shows long texts one page at a time.
+
+use std::{
+    io::{IsTerminal as _, Write as _, stdin, stdout},
+    process::{Command, Stdio},
+};
+
+use memoir_runtime::Failure;
+
+use crate::screen::{is_plain, terminal_size};
+
+/// Program that shows pages, and its arguments, if the user has not set `PAGER`.
+const DEFAULT_PAGER: &str = "less -R";
+
+/// Prints a text that is ready for the terminal. If it is longer than the screen, opens it in the user's pager.
+pub(crate) fn show(text: &str) -> Result<(), Failure> {
+    let needs_pages = text.lines().count() >= terminal_size().rows;
+    if needs_pages && stdout().is_terminal() && stdin().is_terminal() && !is_plain() && page(text) {
+        return Ok(());
+    }
+    Ok(writeln!(stdout(), "{}", text.trim_end())?)
+}
+
+/// Shows a text in the pager. Returns `false` if there is none.
+fn page(text: &str) -> bool {
+    let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
+    let words = shlex::split(pager.as_deref().unwrap_or(DEFAULT_PAGER)).unwrap_or_default();
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let Ok(mut child) = Command::new(program).args(arguments).stdin(Stdio::piped()).spawn() else {
+        return false;
+    };
+    if let Some(mut input) = child.stdin.take() {
+        // The user may leave the pager before the end.
+        let _ = input.write_all(text.as_bytes());
+    }
+    child.wait().is_ok()
+}

@@ -66,6 +66,8 @@ pub struct Config {
     pub context: BTreeMap<String, toml::Value>,
     /// Limits of a turn, by name.
     pub agent: BTreeMap<String, toml::Value>,
+    /// Settings of the terminal, by name.
+    pub terminal: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
     /// Models to add to the catalog.
     #[serde(rename = "model")]
@@ -301,6 +303,7 @@ impl Config {
             "rag" => &self.rag,
             "context" => &self.context,
             "agent" => &self.agent,
+            "terminal" => &self.terminal,
             _ => &self.workers,
         }
     }

@@ -51,6 +51,7 @@ pub mod settings;
 mod similar;
 pub mod stores;
 pub mod tasks;
+mod terminal_settings;
 mod tools;
 mod trust;
 pub mod worker_text;
@@ -69,4 +70,5 @@ pub use session::{
     ModelEmbeddings, PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };
 pub use similar::most_similar;
+pub use terminal_settings::{KeyStyle, TerminalSettings};
 pub use trust::Trust;

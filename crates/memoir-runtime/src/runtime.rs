@@ -22,6 +22,7 @@ use crate::{
     persistence::Persistence,
     scope, settings, stores,
     tasks::TaskEngine,
+    terminal_settings::TerminalSettings,
     trust::{self, Trust},
 };
 
@@ -268,6 +269,11 @@ impl Runtime {
     /// Returns the settings of the workers. Adds a notice for each stored setting that is ignored.
     pub async fn worker_settings(&self, notices: &mut Vec<String>) -> Result<WorkerSettings, Failure> {
         settings::read(&self.models().config, "workers", self.store().as_ref(), notices).await
+    }
+
+    /// Returns the settings of the terminal. Adds a notice for each stored setting that is ignored.
+    pub async fn terminal_settings(&self, notices: &mut Vec<String>) -> Result<TerminalSettings, Failure> {
+        settings::read(&self.models().config, "terminal", self.store().as_ref(), notices).await
     }
 
     /// Returns the context for running workers. Adds a notice if a feature is unavailable.

@@ -7,7 +7,7 @@ use memoir_core::{
 use memoir_store::Settings;
 use serde::{Deserialize, Serialize};
 
-use crate::{config::Config, failure::Failure};
+use crate::{config::Config, failure::Failure, terminal_settings::TerminalSettings};
 
 /// A task that a model can be set for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,14 +115,16 @@ pub fn is_set_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) 
     config.project_keys.iter().any(is_same)
 }
 
-/// Returns the keys of all settings of recall, context, agent and workers.
+/// Returns the keys of all settings of recall, context, agent, workers and terminal.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     let recall = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
     let context = memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key);
     let agent = memoir_agent::Limits::ALL.iter().map(|setting| setting.key);
+    let terminal = TerminalSettings::ALL.iter().map(|setting| setting.key);
     recall
         .chain(context)
         .chain(agent)
+        .chain(terminal)
         .chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
 
@@ -133,12 +135,13 @@ pub fn find_key(area: &str, name: &str) -> Result<&'static str, SettingError> {
         "context" => Setting::<memoir_agent::ContextSettings>::find(name).map(|setting| setting.key),
         "agent" => Setting::<memoir_agent::Limits>::find(name).map(|setting| setting.key),
         "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
+        "terminal" => Setting::<TerminalSettings>::find(name).map(|setting| setting.key),
         _ => Err(SettingError::Unknown(name.to_owned())),
     }
 }
 
 /// The areas covered by [`keys`].
-pub const AREAS: [&str; 4] = ["rag", "context", "agent", "workers"];
+pub const AREAS: [&str; 5] = ["rag", "context", "agent", "workers", "terminal"];
 
 /// Copies all stored settings to another store.
 pub async fn copy_all(from: &dyn Settings, to: &dyn Settings) -> Result<(), Failure> {

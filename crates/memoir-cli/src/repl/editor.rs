@@ -1,19 +1,23 @@
 //! The line editor: reedline with Memoir's key bindings and history.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
+use memoir_runtime::{Failure, KeyStyle};
 use reedline::{
-    ColumnarMenu, Completer, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, Hinter, History,
-    HistoryItem, KeyCode, KeyModifiers, MenuBuilder as _, Reedline, ReedlineEvent, ReedlineMenu, Signal,
-    default_emacs_keybindings,
+    ColumnarMenu, Completer, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, Hinter,
+    History, HistoryItem, KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Reedline, ReedlineEvent,
+    ReedlineMenu, Signal, ValidationResult, Validator, Vi, default_emacs_keybindings,
+    default_vi_insert_keybindings, default_vi_normal_keybindings, default_vi_visual_keybindings,
 };
 
-use super::prompt::MemoirPrompt;
-use crate::screen::terminal_style;
-use memoir_runtime::Failure;
+use super::{keys::MemoirKeys, pastes::Pastes, prompt::MemoirPrompt};
+use crate::{screen::terminal_style, text_editor::edit_text};
 
 /// Number of earlier lines available to the arrow keys and Ctrl-R. The store keeps all of them.
 pub(super) const HISTORY_LINES: u32 = 1000;
@@ -45,32 +49,64 @@ impl Hinter for LineWatcher {
     }
 }
 
+/// Lets a backslash at the end of a line continue it.
+struct BackslashContinues;
+
+impl Validator for BackslashContinues {
+    fn validate(&self, line: &str) -> ValidationResult {
+        match ends_with_backslash(line) {
+            true => ValidationResult::Incomplete,
+            false => ValidationResult::Complete,
+        }
+    }
+}
+
+/// Returns whether a line ends with a backslash that is not escaped by another.
+fn ends_with_backslash(line: &str) -> bool {
+    (line.len() - line.trim_end_matches('\\').len()) % 2 == 1
+}
+
+/// Removes the backslashes at the ends of lines that are continued.
+fn join_continued(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let is_last = |index: usize| index + 1 == lines.len();
+    let strip = |(index, line): (usize, &&str)| match ends_with_backslash(line) && !is_last(index) {
+        true => line[..line.len() - 1].to_owned(),
+        false => (*line).to_owned(),
+    };
+    lines.iter().enumerate().map(strip).collect::<Vec<_>>().join("\n")
+}
+
+/// What the line editor is made of.
+pub(super) struct EditorOptions<'a> {
+    /// Earlier lines, for the arrow keys and Ctrl-R. Reedline only keeps them in memory; the REPL saves new lines to
+    /// the store, where it can report a failure.
+    pub(super) earlier: &'a [String],
+    pub(super) completer: Box<dyn Completer + Send>,
+    pub(super) printer: Option<ExternalPrinter<String>>,
+    pub(super) keys: KeyStyle,
+    /// Private directory for the file that the user's editor opens.
+    pub(super) directory: PathBuf,
+}
+
 pub(super) struct Editor {
     reedline: Reedline,
     has_text: Arc<AtomicBool>,
+    pastes: Pastes,
+    directory: PathBuf,
     /// Whether the last input was Ctrl-C. A second Ctrl-C exits.
     was_interrupted: bool,
 }
 
 impl Editor {
-    /// Creates an editor with `earlier` lines as its history. Reedline only keeps them in memory; the REPL saves new
-    /// lines to the store, where it can report a failure.
-    pub(super) fn new(
-        earlier: &[String],
-        completer: Box<dyn Completer + Send>,
-        printer: Option<ExternalPrinter<String>>,
-    ) -> Self {
+    pub(super) fn new(options: EditorOptions<'_>) -> Self {
+        let EditorOptions { earlier, completer, printer, keys, directory } = options;
         let mut history = FileBackedHistory::new(HISTORY_LINES as usize).unwrap_or_default();
         for line in earlier {
             // Saving to an in-memory history cannot fail.
             let _ = history.save(HistoryItem::from_command_line(line));
         }
-        let mut keys = default_emacs_keybindings();
-        let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
-        keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
-        let complete = vec![ReedlineEvent::Menu(COMPLETION_MENU.into()), ReedlineEvent::MenuNext];
-        keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
-        keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+        let pastes = Pastes::default();
         let menu = ColumnarMenu::default().with_name(COMPLETION_MENU).with_columns(1).with_marker("> ");
         let has_text = Arc::new(AtomicBool::new(false));
         let mut reedline = Reedline::create()
@@ -81,27 +117,34 @@ impl Editor {
             .with_partial_completions(true)
             .with_ansi_colors(terminal_style().color)
             .with_history(Box::new(history))
-            .with_edit_mode(Box::new(Emacs::new(keys)))
+            .with_validator(Box::new(BackslashContinues))
+            .with_transient_prompt(Box::new(MemoirPrompt::default()))
+            .with_edit_mode(Box::new(MemoirKeys::new(edit_mode(keys), pastes.clone())))
+            .use_kitty_keyboard_enhancement(reports_all_keys())
             .use_bracketed_paste(true);
         if let Some(printer) = printer {
             reedline = reedline.with_external_printer(printer);
         }
-        Self { reedline, has_text, was_interrupted: false }
+        Self { reedline, has_text, pastes, directory, was_interrupted: false }
     }
 
     /// Reads a line on a separate thread, because reading from the terminal blocks.
-    pub(super) async fn read(self) -> Result<(Self, Line), Failure> {
-        tokio::task::spawn_blocking(move || self.read_blocking())
+    pub(super) async fn read(self, prompt: MemoirPrompt) -> Result<(Self, Line), Failure> {
+        tokio::task::spawn_blocking(move || self.read_blocking(&prompt))
             .await
             .map_err(|error| Failure::failed(format!("the line editor failed: {error}")))?
     }
 
-    fn read_blocking(mut self) -> Result<(Self, Line), Failure> {
-        let signal = self.reedline.read_line(&MemoirPrompt)?;
+    fn read_blocking(mut self, prompt: &MemoirPrompt) -> Result<(Self, Line), Failure> {
+        let mut signal = self.reedline.read_line(prompt)?;
+        while let Signal::HostCommand(_) = signal {
+            self.open_editor();
+            signal = self.reedline.read_line(prompt)?;
+        }
         let is_interrupt = matches!(signal, Signal::CtrlC);
         let line = match signal {
             Signal::Success(text) if text.trim().is_empty() => Line::Empty,
-            Signal::Success(text) => Line::Text(text),
+            Signal::Success(text) => Line::Text(self.pastes.expand(&join_continued(&text))),
             // The first Ctrl-C clears the line or ends a search. The second exits if the line is empty.
             Signal::CtrlC if self.was_interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
             Signal::CtrlC => {
@@ -112,5 +155,65 @@ impl Editor {
         };
         self.was_interrupted = is_interrupt;
         Ok((self, line))
+    }
+
+    /// Lets the user edit the input line in another editor.
+    fn open_editor(&mut self) {
+        let text = self.pastes.expand(self.reedline.current_buffer_contents());
+        match edit_text(&text, &self.directory) {
+            Ok(text) => self.reedline.run_edit_commands(&[
+                EditCommand::Clear,
+                EditCommand::InsertString(text.trim_end().to_owned()),
+            ]),
+            Err(failure) => note!("error: {}", failure.sentence()),
+        }
+    }
+}
+
+/// Returns the keys of a style, with those that Memoir adds to all.
+fn edit_mode(style: KeyStyle) -> Box<dyn EditMode> {
+    match style {
+        KeyStyle::Emacs => {
+            let mut keys = default_emacs_keybindings();
+            add_keys(&mut keys);
+            Box::new(Emacs::new(keys))
+        }
+        KeyStyle::Vi => {
+            let (mut insert, mut normal) = (default_vi_insert_keybindings(), default_vi_normal_keybindings());
+            add_keys(&mut insert);
+            add_keys(&mut normal);
+            Box::new(Vi::new(insert, normal, default_vi_visual_keybindings()))
+        }
+    }
+}
+
+fn add_keys(keys: &mut Keybindings) {
+    for modifier in [KeyModifiers::ALT, KeyModifiers::SHIFT] {
+        let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+        keys.add_binding(modifier, KeyCode::Enter, new_line);
+    }
+    let complete = vec![ReedlineEvent::Menu(COMPLETION_MENU.into()), ReedlineEvent::MenuNext];
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(complete));
+    keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+}
+
+/// Returns whether the terminal is known to report keys such as Shift-Enter if it is asked to. Others may leave the
+/// question unanswered, which would delay the start.
+fn reports_all_keys() -> bool {
+    ["KITTY_WINDOW_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR"]
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_continues_a_line() {
+        assert!(
+            ends_with_backslash("one \\") && !ends_with_backslash("C:\\\\") && !ends_with_backslash("one")
+        );
+        assert_eq!(join_continued("one\\\ntwo\nthree\\"), "one\ntwo\nthree\\");
     }
 }

@@ -3,9 +3,12 @@
 mod approval_prompter;
 mod completion;
 mod editor;
+mod keys;
+mod pastes;
 mod prompt;
 mod server_questioner;
 mod shell;
+mod status;
 mod view;
 mod welcome;
 
@@ -24,10 +27,12 @@ use crate::{
     interrupts::Interrupts,
     metrics::metrics_line,
     render::{pluralize, tasks::describe_event},
-    screen::{print_dimmed, print_dimmed_note, text_width},
+    screen::{is_plain, print_dimmed, print_dimmed_note, text_width},
 };
 use completion::MemoirCompleter;
-use editor::{Editor, Line};
+use editor::{Editor, EditorOptions, Line};
+use prompt::MemoirPrompt;
+pub(crate) use status::SessionUsage;
 use view::TurnView;
 pub(crate) use view::{FinishedCall, color_change};
 
@@ -45,15 +50,26 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
         executor: tokio::runtime::Handle::current(),
         offers: app.session.server_offers(),
     };
-    let mut editor = Editor::new(&earlier, Box::new(completer), app.printer.take_printer());
+    let settings = app.session.runtime.terminal_settings(&mut Vec::new()).await?;
+    let mut editor = Editor::new(EditorOptions {
+        earlier: &earlier,
+        completer: Box::new(completer),
+        printer: app.printer.take_printer(),
+        keys: settings.keys,
+        directory: app.session.runtime.home().data(),
+    });
     let printer = app.printer.clone();
     let tasks =
         TaskRunner::start(Arc::clone(&app.tasks), move |event| printer.print(&describe_event(&event)));
     let warming_up = app.session.warm_up();
     loop {
         announce_reports(&mut app).await;
+        let status = match settings.status_line && !is_plain() {
+            true => status::status_line(&app),
+            false => String::new(),
+        };
         let line;
-        (editor, line) = editor.read().await?;
+        (editor, line) = editor.read(MemoirPrompt { status }).await?;
         let line = match line {
             Line::Quit => break,
             Line::Empty => continue,
@@ -97,7 +113,7 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
     }
     let command = line.trim_start();
     if let Some(command) = command.strip_prefix('!') {
-        shell::run(command, cancel).await;
+        shell::run(command, &mut app.last_shell_command, cancel).await;
         return Next::Prompt;
     }
     if !command.starts_with('/') {
@@ -157,6 +173,7 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
             if report.status == ExchangeStatus::Stopped {
                 note!("{} To continue, send \"go on\".", report.text);
             }
+            app.usage.add(&report);
             print_dimmed(&metrics_line(&report, text_width()));
             say!("");
         }

@@ -2,21 +2,38 @@
 
 use std::borrow::Cow;
 
-use reedline::{Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus};
+use anstyle::Style;
+use reedline::{Prompt, PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus, PromptViMode};
 
-pub(super) struct MemoirPrompt;
+use crate::screen::terminal_style;
+
+/// The prompt, with a status line above it unless that is empty.
+#[derive(Default)]
+pub(super) struct MemoirPrompt {
+    pub(super) status: String,
+}
 
 impl Prompt for MemoirPrompt {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
+        match self.status.as_str() {
+            "" => Cow::Borrowed(""),
+            status if terminal_style().color => {
+                let style = Style::new().dimmed();
+                Cow::Owned(format!("{style}{status}{style:#}\n"))
+            }
+            status => Cow::Owned(format!("{status}\n")),
+        }
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {
         Cow::Borrowed("")
     }
 
-    fn render_prompt_indicator(&self, _mode: PromptEditMode) -> Cow<'_, str> {
-        Cow::Borrowed("> ")
+    fn render_prompt_indicator(&self, mode: PromptEditMode) -> Cow<'_, str> {
+        match mode {
+            PromptEditMode::Vi(PromptViMode::Normal) => Cow::Borrowed(": "),
+            _ => Cow::Borrowed("> "),
+        }
     }
 
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {

@@ -1,9 +1,27 @@
 //! `!command`: runs a command in the user's shell.
 
+use memoir_runtime::printable;
 use tokio_util::sync::CancellationToken;
 
-/// Runs a command in the user's shell. Its output is neither sent to the model nor saved.
-pub(super) async fn run(command: &str, cancel: &CancellationToken) {
+use crate::screen::print_dimmed;
+
+/// Runs a command in the user's shell. Its output is neither sent to the model nor saved. A command that starts with `!`
+/// begins with the last command.
+pub(super) async fn run(command: &str, last: &mut String, cancel: &CancellationToken) {
+    let command = match command.strip_prefix('!') {
+        Some(_) if last.is_empty() => {
+            return note!(
+                "There is no command to repeat. Type one after the `!`, for example `!git status`."
+            );
+        }
+        Some(rest) => {
+            let command = format!("{last}{rest}");
+            print_dimmed(&printable(&command));
+            command
+        }
+        None => command.to_owned(),
+    };
+    last.clone_from(&command);
     if command.trim().is_empty() {
         note!("Type a command after the `!`, for example `!git status`.");
         return;

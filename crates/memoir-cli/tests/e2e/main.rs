@@ -51,6 +51,7 @@ mod helpers;
 mod images;
 mod interface;
 mod keys;
+mod line_editor;
 mod live;
 mod logging;
 mod long_conversation;

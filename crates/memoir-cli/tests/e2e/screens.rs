@@ -120,23 +120,6 @@ fn a_message_from_the_background_while_typing() {
 }
 
 #[test]
-fn a_paste_of_two_hundred_lines() {
-    let home = home();
-    let provider = ScriptedProvider::start([Reply::text("That was long.")]);
-    let terminal = open(&home, &provider, (12, 60), &[]);
-    let pasted: Vec<String> = (1..=200).map(|number| format!("line {number}")).collect();
-    terminal.type_keys(&format!("\x1b[200~{}\x1b[201~", pasted.join("\n")));
-    terminal.wait_for("line 200");
-    assert!(provider.requests().is_empty(), "a paste is not sent by itself");
-    terminal.type_keys("\r");
-    terminal.wait_for("That was long.");
-    terminal.wait_for_prompt();
-    let sent = provider.requests()[0].messages();
-    assert!(sent.iter().any(|(_, text)| text.contains(&pasted.join("\n"))), "{sent:?}");
-    assert_snapshot!(terminal.stable_text());
-}
-
-#[test]
 fn chinese_and_emoji_are_typed_and_deleted() {
     let home = home();
     let provider = ScriptedProvider::start([Reply::text("好的 👍🏽,明天见。")]);

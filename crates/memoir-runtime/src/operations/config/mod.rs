@@ -19,6 +19,7 @@ use crate::{
     failure::Failure,
     home::Home,
     settings,
+    terminal_settings::TerminalSettings,
 };
 
 pub(crate) use change::write_checked;
@@ -106,6 +107,7 @@ pub async fn list(sources: &ConfigSources<'_>, store: &dyn Settings) -> Result<S
     add_area::<ContextSettings>("context", &config, store, &mut entries).await?;
     add_area::<Limits>("agent", &config, store, &mut entries).await?;
     add_area::<WorkerSettings>("workers", &config, store, &mut entries).await?;
+    add_area::<TerminalSettings>("terminal", &config, store, &mut entries).await?;
     Ok(SettingList { settings: entries })
 }
 

@@ -8,6 +8,7 @@ use crate::{
     config::{Config, ConfigError},
     failure::Failure,
     models, permissions, settings,
+    terminal_settings::TerminalSettings,
 };
 
 /// Validates the values of a parsed config.
@@ -20,6 +21,7 @@ pub fn validate(config: &Config) -> Result<(), ConfigError> {
     validate_area::<ContextSettings>(config, "context")?;
     validate_area::<Limits>(config, "agent")?;
     validate_area::<WorkerSettings>(config, "workers")?;
+    validate_area::<TerminalSettings>(config, "terminal")?;
     validate_unlisted(config).map_err(|failure| ConfigError::Value(failure.message))
 }
 

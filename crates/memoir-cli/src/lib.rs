@@ -50,6 +50,7 @@ pub fn main() -> ExitCode {
         // This process confines a command, which must happen before any thread starts.
         return memoir_tools::run_confined(words).unwrap_or_else(|error| report(&Failure::from(error)));
     }
+    hide_expected_panics();
     let args = args::Args::parse();
     // The environment contains API keys. Other processes of the user, including commands run by a model, must not
     // be able to read it. The call fails only on kernels that don't support it.
@@ -70,6 +71,15 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(&failure),
     }
+}
+
+/// Keeps panics of the PDF reader off the screen. They are reported as damaged files.
+fn hide_expected_panics() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| match std::thread::current().name() {
+        Some(memoir_docs::PDF_THREAD) => tracing::debug!(%panic, "the PDF reader panicked"),
+        _ => default(panic),
+    }));
 }
 
 /// Prints a failure to stderr and returns its exit code.

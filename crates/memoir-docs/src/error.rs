@@ -56,6 +56,14 @@ pub enum FileFault {
     /// The file is not UTF-8 text.
     #[error("it is not text (UTF-8)")]
     NotUtf8,
+    /// The PDF file could not be read.
+    #[error("it could not be read as PDF: {0}")]
+    Pdf(String),
+    /// The pages of a PDF file are images.
+    #[error(
+        "its pages have no text; they may be scans. Convert it with a program for text recognition first"
+    )]
+    NoTextInPdf,
     /// The file is empty or contains only whitespace.
     #[error("it is empty")]
     Empty,

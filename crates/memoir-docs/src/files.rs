@@ -8,10 +8,13 @@ use std::{
 
 use ignore::WalkBuilder;
 
-use crate::error::{FileFault, LibraryError};
+use crate::{
+    error::{FileFault, LibraryError},
+    extract::has_extension,
+};
 
 /// Extensions of the text files in a directory. A file whose own path is given may have any extension.
-static EXTENSIONS: [&str; 4] = ["md", "markdown", "txt", "text"];
+static EXTENSIONS: [&str; 7] = ["md", "markdown", "txt", "text", "html", "htm", "pdf"];
 
 /// Files to add, and the paths that cannot be added.
 #[derive(Debug, Default)]
@@ -58,10 +61,7 @@ fn select_texts(directory: &Path, selection: &mut FileSelection) {
                 continue;
             }
         };
-        let is_text = entry
-            .path()
-            .extension()
-            .is_some_and(|extension| EXTENSIONS.iter().any(|text| extension.eq_ignore_ascii_case(text)));
+        let is_text = has_extension(entry.path(), &EXTENSIONS);
         if is_text && entry.file_type().is_some_and(|kind| kind.is_file()) {
             selection.paths.push(entry.into_path());
         }

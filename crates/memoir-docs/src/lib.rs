@@ -5,6 +5,7 @@
 //! posts can refer to it.
 
 mod error;
+mod extract;
 mod files;
 mod front_matter;
 mod library;
@@ -14,6 +15,7 @@ mod quotation;
 mod writer;
 
 pub use error::{FileFault, LibraryError};
+pub use extract::PDF_THREAD;
 pub use files::{FileSelection, select_files};
 pub use front_matter::{FrontMatter, FrontMatterError, slugify};
 pub use library::{Library, remove_post_file};

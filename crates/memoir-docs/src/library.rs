@@ -14,6 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     error::{FileFault, LibraryError},
+    extract::{Extracted, extract, has_extension},
     front_matter::{FrontMatter, slugify},
     outcome::{AddOutcome, AddedFile},
 };
@@ -40,6 +41,8 @@ pub(crate) struct StoredDocument {
     pub(crate) slug: String,
     /// Number of chunks that were not stored before.
     pub(crate) new_chunks: u64,
+    /// What the file contains and the document does not.
+    pub(crate) lost: Option<String>,
 }
 
 impl Library<'_> {
@@ -59,23 +62,28 @@ impl Library<'_> {
         let candidates = store.documents_like(&hash, &source).await?;
         let same_file = candidates.iter().find(|document| document.source == source);
         if let Some(document) = same_file.filter(|document| document.hash == hash) {
-            return Ok(AddedFile { outcome: AddOutcome::Unchanged, slug: document.slug.clone(), chunks: 0 });
+            return Ok(AddedFile {
+                outcome: AddOutcome::Unchanged,
+                slug: document.slug.clone(),
+                chunks: 0,
+                lost: None,
+            });
         }
         if let Some(document) =
             candidates.iter().find(|document| document.hash == hash && same_file.is_none())
         {
             let slug = document.slug.clone();
             if Path::new(&document.source).exists() {
-                return Ok(AddedFile { outcome: AddOutcome::Duplicate, slug, chunks: 0 });
+                return Ok(AddedFile { outcome: AddOutcome::Duplicate, slug, chunks: 0, lost: None });
             }
             store.move_document(document.id, &source).await?;
-            return Ok(AddedFile { outcome: AddOutcome::Moved, slug, chunks: 0 });
+            return Ok(AddedFile { outcome: AddOutcome::Moved, slug, chunks: 0, lost: None });
         }
         let outcome = if same_file.is_some() { AddOutcome::Changed } else { AddOutcome::Added };
         let kind = same_file.map_or(DocumentKind::File, |document| document.kind);
         let contents = FileContents { path: &full_path, bytes: &bytes, kind, written_from: Vec::new() };
         let stored = self.store_file(contents, hash).await?;
-        Ok(AddedFile { outcome, slug: stored.slug, chunks: stored.new_chunks })
+        Ok(AddedFile { outcome, slug: stored.slug, chunks: stored.new_chunks, lost: stored.lost })
     }
 
     /// Stores the contents of a file, whose checksum is `hash`, as a document.
@@ -86,7 +94,8 @@ impl Library<'_> {
     ) -> Result<StoredDocument, LibraryError> {
         let FileContents { path, bytes, kind, written_from } = contents;
         let failed = |reason: FileFault| LibraryError::File { path: path.to_owned(), reason };
-        let text = std::str::from_utf8(bytes).map_err(|_| failed(FileFault::NotUtf8))?;
+        let Extracted { text, lost } = extract(path, bytes).map_err(failed)?;
+        let text = text.as_str();
         if text.trim().is_empty() {
             return Err(failed(FileFault::Empty));
         }
@@ -115,7 +124,7 @@ impl Library<'_> {
         let documents = self.recall.store.documents_by_id(&[update.id]).await?;
         // The store appends a number to a slug that is already in use.
         let slug = documents.into_iter().next().map_or(new.slug, |document| document.slug);
-        Ok(StoredDocument { slug, new_chunks: update.added })
+        Ok(StoredDocument { slug, new_chunks: update.added, lost })
     }
 
     /// Stores a document, split into chunks of the configured size.
@@ -236,9 +245,7 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 }
 
 fn is_markdown(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| {
-        extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
-    })
+    has_extension(path, &["md", "markdown"])
 }
 
 fn leading_heading(text: &str) -> Option<String> {

@@ -28,6 +28,8 @@ pub struct AddedFile {
     pub slug: String,
     /// Number of chunks that were not stored before.
     pub chunks: u64,
+    /// What the file contains and the document does not, such as images.
+    pub lost: Option<String>,
 }
 
 /// Number of files with each outcome.
@@ -83,7 +85,7 @@ mod tests {
             AddOutcome::Moved,
         ];
         for outcome in outcomes {
-            counts.record(&AddedFile { outcome, slug: "a".into(), chunks: 2 });
+            counts.record(&AddedFile { outcome, slug: "a".into(), chunks: 2, lost: None });
         }
         let expected = AddCounts { added: 2, changed: 1, unchanged: 1, same: 1, moved: 1, chunks: 12 };
         assert_eq!((counts, counts.files()), (expected, 6));

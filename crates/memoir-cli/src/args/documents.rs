@@ -8,7 +8,7 @@ use crate::completion_source::ValueSource;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DocsCommand {
-    /// Add files, or the Markdown and text files in directories; unchanged files are skipped
+    /// Add files, or the Markdown, text, HTML and PDF files in directories; unchanged files are skipped
     Add {
         /// Files and directories to add
         #[arg(required = true, add = ValueSource::Files)]

@@ -43,13 +43,17 @@ fn totals(report: &AddReport) -> String {
 }
 
 fn file_line(file: &DocumentFile) -> String {
-    let DocumentFile { path, outcome, slug, chunks: count } = file;
-    match outcome {
+    let DocumentFile { path, outcome, slug, chunks: count, lost } = file;
+    let line = match outcome {
         AddOutcome::Added => format!("Added {slug} ({})", chunks(*count)),
         AddOutcome::Changed => format!("Updated {slug} ({})", new_chunks(*count)),
         AddOutcome::Unchanged => format!("{slug} is unchanged"),
         AddOutcome::Duplicate => format!("{} is a duplicate of {slug}", path.display()),
         AddOutcome::Moved => format!("{slug} has moved to {}", path.display()),
+    };
+    match lost {
+        Some(lost) => format!("{line}, without {lost}"),
+        None => line,
     }
 }
 
@@ -150,8 +154,13 @@ mod tests {
     use super::*;
 
     fn report(files: u64) -> AddReport {
-        let file =
-            DocumentFile { path: "tea.md".into(), outcome: AddOutcome::Added, slug: "tea".into(), chunks: 2 };
+        let file = DocumentFile {
+            path: "tea.md".into(),
+            outcome: AddOutcome::Added,
+            slug: "tea".into(),
+            chunks: 2,
+            lost: None,
+        };
         let mut report = AddReport { examined: files, ..AddReport::default() };
         (report.counts.added, report.counts.chunks) = (files, 2 * files);
         report.files = (0..files).map(|_| file.clone()).collect();

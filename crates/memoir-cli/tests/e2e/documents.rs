@@ -234,7 +234,7 @@ fn invalid_files_are_named_and_the_others_are_added() {
     assert!(
         home.memoir(["docs", "add", "void"])
             .fail(1)
-            .contains("it contains no text files (.md, .markdown, .txt, .text)")
+            .contains("it contains no text files (.md, .markdown, .txt, .text, .html, .htm, .pdf)")
     );
     assert!(home.memoir(["docs", "show", "nothing"]).fail(2).contains("there is no document \"nothing\"."));
     assert!(home.memoir(["docs", "remove", "good", "nothing"]).fail(2).contains("no document \"nothing\""));
@@ -272,4 +272,64 @@ fn the_repl_embeds_documents_in_the_background() {
     terminal.wait_for("document the-greenhouse");
     terminal.submit("/docs");
     terminal.wait_for("2025-04-12  the-greenhouse");
+}
+
+/// Returns a PDF file with a line of text on each page.
+fn pdf(pages: &[&str]) -> Vec<u8> {
+    let kids: String = (0..pages.len()).map(|index| format!("{} 0 R ", 4 + 2 * index)).collect();
+    let mut objects = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", pages.len()),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+    ];
+    for (index, text) in pages.iter().enumerate() {
+        objects.push(format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R \
+             /Resources << /Font << /F1 3 0 R >> >> >>",
+            5 + 2 * index
+        ));
+        let stream = format!("BT /F1 12 Tf 72 700 Td ({text}) Tj ET");
+        objects.push(format!("<< /Length {} >>\nstream\n{stream}\nendstream", stream.len()));
+    }
+    let (mut file, mut offsets) = ("%PDF-1.4\n".to_owned(), Vec::new());
+    for (number, object) in (1..).zip(&objects) {
+        offsets.push(file.len());
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let start = file.len();
+    let entries: String = offsets.iter().map(|offset| format!("{offset:010} 00000 n \n")).collect();
+    let size = objects.len() + 1;
+    file.push_str(&format!(
+        "xref\n0 {size}\n0000000000 65535 f \n{entries}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
+    ));
+    file.into_bytes()
+}
+
+#[test]
+fn pdf_and_html_files_are_read_and_the_losses_are_named() {
+    let home = home();
+    let file = |name: &str, bytes: &[u8]| fs::write(home.workspace().join(name), bytes).unwrap();
+    file("report.pdf", &pdf(&["The Boskoop tree yielded 38 kilograms.", ""]));
+    let page =
+        "<html><head><title>Gate</title></head><body><p>The gate code is <b>peregrine</b>.</p></body></html>";
+    file("gate.html", page.as_bytes());
+    let output = home.memoir(["docs", "add", "."]).succeed();
+    assert!(
+        output
+            .contains("Added report (1 chunk), without images, layout and 1 of 2 pages, which have no text"),
+        "{output}"
+    );
+    assert!(
+        output.contains("Added gate (1 chunk), without images, forms, navigation and scripts"),
+        "{output}"
+    );
+    assert!(home.memoir(["search", "Boskoop"]).succeed().contains("38 kilograms"));
+    let text = home.memoir(["docs", "show", "gate"]).succeed();
+    assert!(text.contains("The gate code is **peregrine**.") && !text.contains("<p>"), "{text}");
+    file("damaged.pdf", b"%PDF-1.7\n1 0 obj << /Length 9999999 >> stream\ntrailer << /Root 1 0 R >>");
+    file("scan.pdf", &pdf(&[""]));
+    let output = home.memoir(["docs", "add", "damaged.pdf", "scan.pdf"]).fail(1);
+    assert!(output.contains("damaged.pdf: it could not be read as PDF"), "{output}");
+    assert!(output.contains("scan.pdf: its pages have no text"), "{output}");
+    assert!(!output.contains("panicked"), "{output}");
 }

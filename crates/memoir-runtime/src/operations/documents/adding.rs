@@ -42,7 +42,7 @@ impl AddReport {
         match self.skipped.len() {
             0 => Ok(()),
             _ if self.files.is_empty() => Err(Failure::failed("no documents were added")
-                .hint("Specify UTF-8 text files, or directories that contain .md or .txt files.")),
+                .hint("Specify text, HTML or PDF files, or directories that contain some.")),
             1 => Err(Failure::failed("1 file was skipped")
                 .hint("Fix it and add it again. Files that were already added are not processed twice.")),
             count => Err(Failure::failed(format!("{count} files were skipped"))
@@ -62,6 +62,9 @@ pub struct DocumentFile {
     pub slug: String,
     /// Number of new chunks.
     pub chunks: u64,
+    /// What the file contains and the document does not, such as images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
 }
 
 /// A file that was skipped because it could not be read.
@@ -106,6 +109,7 @@ pub async fn add(
                     outcome: document.outcome,
                     slug: document.slug,
                     chunks: document.chunks,
+                    lost: document.lost,
                 });
             }
             Err(error) => report.skipped.push(SkippedFile::from_error(error)?),

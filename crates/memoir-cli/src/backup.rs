@@ -15,7 +15,7 @@ use memoir_store::Upkeep;
 
 use crate::{
     args::RestoreArgs,
-    progress::ProgressBars,
+    progress::{ProgressBars, show_while},
     question,
     render::{self, print, print_report},
 };
@@ -38,17 +38,17 @@ pub(crate) async fn back_up(
 /// Verifies a backup and restores it after asking for confirmation.
 pub(crate) async fn restore(arguments: &RestoreArgs, home: &Home, zone: &TimeZone) -> Result<(), Failure> {
     let request = RestoreRequest { directory: arguments.directory.clone() };
-    let backup = backup::verify(&request, home).await?;
+    let backup = show_while("verifying the backup", backup::verify(&request, home)).await?;
     print(&render::backup::plan(&backup))?;
     if !question::confirm("Restore the backup?", arguments.yes).await? {
         return Ok(());
     }
-    let report = backup::restore(&backup, home, zone).await?;
+    let report = show_while("restoring", backup::restore(&backup, home, zone)).await?;
     print(&render::backup::restore_report(&report))
 }
 
 /// Replaces a damaged memory with what can be salvaged from it.
 pub(crate) async fn repair(home: &Home, json: bool) -> Result<(), Failure> {
-    let report = repair::repair(home, &TimeZone::system()).await?;
+    let report = show_while("salvaging", repair::repair(home, &TimeZone::system())).await?;
     print_report(&report, json, render::backup::repair_report)
 }

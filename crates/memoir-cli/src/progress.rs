@@ -1,9 +1,14 @@
 //! Progress bars, drawn on stderr if it is a terminal.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use memoir_runtime::operations::{Progress, ProgressUnit};
 
-use crate::screen::is_plain;
+use crate::{live::LiveView, screen::is_plain};
+
+/// Time between two redraws of a bar that does not advance.
+const TICK: Duration = Duration::from_millis(200);
 
 /// Shows the progress of an operation, with one bar for each unit that it counts.
 #[derive(Default)]
@@ -40,7 +45,7 @@ impl Drop for ProgressBars {
 
 fn new_bar(unit: ProgressUnit, length: u64) -> ProgressBar {
     match unit {
-        ProgressUnit::Bytes => styled(ProgressBar::new(length), "{bar:30} {bytes} of {total_bytes} {eta}"),
+        ProgressUnit::Bytes => styled(length, "{bar:20} {bytes} of {total_bytes}{time_left}".to_owned()),
         ProgressUnit::Chunks => bar(length, "chunks"),
         ProgressUnit::Conversations => bar(length, "conversations"),
         ProgressUnit::Documents => bar(length, "documents"),
@@ -50,15 +55,35 @@ fn new_bar(unit: ProgressUnit, length: u64) -> ProgressBar {
 }
 
 fn bar(length: u64, unit: &str) -> ProgressBar {
-    styled(ProgressBar::new(length), &format!("{{bar:30}} {{pos}} of {{len}} {unit} {{eta}}"))
+    styled(length, format!("{{bar:20}} {{pos}} of {{len}} {unit}{{pace}}{{time_left}}"))
 }
 
-fn styled(bar: ProgressBar, template: &str) -> ProgressBar {
+fn styled(length: u64, template: String) -> ProgressBar {
+    let bar = ProgressBar::new(length);
     if is_plain() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    let Ok(style) = ProgressStyle::with_template(&template) else { return bar };
+    // Before the first step, neither is known. Writing to the bar's own buffer cannot fail.
+    let pace = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if state.pos() > 0 {
+            let _ = write!(out, ", {:.1} per second", state.per_sec());
+        }
+    };
+    let time_left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        if state.pos() > 0 {
+            let _ = write!(out, ", {} left", HumanDuration(state.eta()));
+        }
+    };
+    bar.enable_steady_tick(TICK);
+    bar.with_style(style.with_key("pace", pace).with_key("time_left", time_left))
+}
+
+/// Shows what a program is doing until `work` ends, for work whose progress is unknown.
+pub(crate) async fn show_while<F: Future>(activity: &str, work: F) -> F::Output {
+    let live = LiveView::new();
+    live.show(activity);
+    let output = work.await;
+    live.finish();
+    output
 }

@@ -113,7 +113,7 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
         (_, Some(chat)) => chat,
         (Some(command), None) => {
             print_notices(&runtime.models().config.problems);
-            return subcommands::run(command, runtime).await;
+            return run_until_interrupt(command, runtime).await;
         }
         (None, None) => ChatMode::Repl,
     };
@@ -141,6 +141,27 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
             headless::answer(app, input, args.output_format).await
         }
         ChatMode::Repl => repl::run(app).await,
+    }
+}
+
+/// Runs a subcommand. Ctrl-C ends it in order, so that it can remove what is incomplete.
+async fn run_until_interrupt(command: Command, runtime: &Runtime) -> Result<(), Failure> {
+    let hint = match &command {
+        // It ends itself.
+        Command::Daemon { .. } => return subcommands::run(command, runtime).await,
+        Command::Docs(_) | Command::Import { .. } | Command::Worker(_) => {
+            "What was done is kept. Run the command again to continue."
+        }
+        Command::Backup { .. } | Command::Export(_) => "Nothing was written. Run the command again.",
+        _ => "Run the command again.",
+    };
+    tokio::select! {
+        outcome = subcommands::run(command, runtime) => outcome,
+        _ = tokio::signal::ctrl_c() => {
+            // The terminal has shown `^C`.
+            note!("");
+            Err(Failure::new(FailureKind::Interrupted, "cancelled").hint(hint))
+        }
     }
 }
 

@@ -3,7 +3,10 @@
 use memoir_runtime::{Failure, Runtime, operations::workers};
 
 use super::print_notices;
-use crate::render::{self, print};
+use crate::{
+    progress::ProgressBars,
+    render::{self, print},
+};
 
 /// Runs the workers until no work is left.
 pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
@@ -11,7 +14,10 @@ pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
     let context = runtime.worker_context(&mut notices).await?;
     print_notices(&notices);
     let settings = runtime.worker_settings(&mut Vec::new()).await?;
-    let report = workers::run(&settings, &context, &mut |_| {}).await?;
+    let report = {
+        let mut bars = ProgressBars::default();
+        workers::run(&settings, &context, &mut |progress| bars.show(progress)).await?
+    };
     print(&render::workers::report(&report))?;
     report.check()
 }

@@ -55,6 +55,7 @@ mod line_editor;
 mod live;
 mod logging;
 mod long_conversation;
+mod long_work;
 mod memory;
 mod ownership;
 mod poisoning;

@@ -121,12 +121,16 @@ pub async fn run(
     let can_run =
         |kind: WorkerKind| settings.is_on(kind) && (kind != WorkerKind::EmbeddingGenerator || can_embed);
     let workers: Vec<WorkerKind> = WorkerKind::ALL.into_iter().filter(|kind| can_run(*kind)).collect();
+    let mut pending = 0;
+    for kind in &workers {
+        pending += context.store.pending(&context.claim(*kind)).await?;
+    }
     let mut jobs = 0;
     let mut count_jobs = |_: WorkerKind, step: &memoir_workers::WorkerProgress| {
         if let memoir_workers::WorkerProgress::Worked { done, .. } = step {
             jobs += done.len() as u64;
-            // The total is unknown because new summaries create embedding jobs.
-            progress(Progress { unit: ProgressUnit::Jobs, done: jobs, total: None });
+            // New summaries create further embedding jobs.
+            progress(Progress { unit: ProgressUnit::Jobs, done: jobs, total: Some(pending.max(jobs + 1)) });
         }
     };
     let mut reports = run_until_idle(context, &workers, &mut count_jobs).await?;

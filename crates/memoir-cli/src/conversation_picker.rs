@@ -3,14 +3,24 @@
 use std::io::{IsTerminal as _, stdin};
 
 use inquire::{InquireError, Select};
-use memoir_core::{ConversationId, TimeZone};
+use memoir_core::{Clock as _, ConversationId, SystemClock, TimeZone, content_words};
+use memoir_markdown::truncate_line;
 use memoir_runtime::{Failure, FailureKind};
-use memoir_store::Conversations;
+use memoir_store::{ConversationTitle, Store};
 
-use crate::render;
+use crate::{render, screen::text_width};
 
 /// Number of conversations visible at once.
 const PAGE_SIZE: usize = 12;
+
+/// Columns of the mark before the current line.
+const MARK_WIDTH: usize = 2;
+
+/// Maximum number of conversations whose titles are improved.
+const MAX_IMPROVED: usize = 100;
+
+/// Number of content words that make a prompt a title. Greetings have fewer.
+const MIN_WORDS: usize = 2;
 
 struct PickerLine {
     id: ConversationId,
@@ -23,12 +33,29 @@ impl std::fmt::Display for PickerLine {
     }
 }
 
+/// Replaces greetings and the like with the first real question among the latest exchanges.
+async fn improve_titles(titles: &mut [ConversationTitle], store: &dyn Store) -> Result<(), Failure> {
+    let is_vague = |text: &str| content_words(text).len() < MIN_WORDS;
+    let vague = titles.iter_mut().filter(|title| !title.is_single && is_vague(&title.title));
+    for title in vague.take(MAX_IMPROVED) {
+        let exchanges = store.exchanges(title.id, 20).await?;
+        let question = exchanges.iter().find(|exchange| !is_vague(&exchange.user_message));
+        if let Some(question) = question.and_then(|exchange| exchange.user_message.lines().next()) {
+            title.title = question.to_owned();
+        }
+    }
+    Ok(())
+}
+
 /// Returns the conversation that the user picks, or `None` if there are none or the user cancels.
 pub(crate) async fn pick_conversation(
-    store: &dyn Conversations,
+    store: &dyn Store,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
-    let titles = store.titles().await?;
+    let mut titles = store.titles().await?;
+    // Single questions are seldom continued.
+    titles.sort_by_key(|title| title.is_single);
+    improve_titles(&mut titles, store).await?;
     if titles.is_empty() {
         say!("There are no conversations to resume yet.");
         return Ok(None);
@@ -36,14 +63,15 @@ pub(crate) async fn pick_conversation(
     if !stdin().is_terminal() {
         return Err(Failure::usage("choosing a conversation needs a terminal").hint("Use `-r ID`."));
     }
-    let choices: Vec<PickerLine> = titles
-        .iter()
-        .map(|title| PickerLine { id: title.id, line: render::conversations::line(title, zone) })
-        .collect();
+    let (now, width) = (SystemClock.now(), text_width().saturating_sub(MARK_WIDTH));
+    let line =
+        |title: &ConversationTitle| truncate_line(&render::conversations::choice(title, now, zone), width);
+    let choices: Vec<PickerLine> =
+        titles.iter().map(|title| PickerLine { id: title.id, line: line(title) }).collect();
     let prompt = tokio::task::spawn_blocking(move || {
         Select::new("Resume which conversation?", choices)
             .with_page_size(PAGE_SIZE)
-            .with_help_message("type to filter by title, arrow keys to move, Enter to select, Esc to cancel")
+            .with_help_message("type to search, arrow keys to move, Enter to select, Esc to cancel")
             .prompt()
     });
     let choice =

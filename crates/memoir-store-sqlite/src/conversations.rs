@@ -59,19 +59,21 @@ impl Conversations for SqliteStore {
     }
 
     async fn titles(&self) -> Result<Vec<ConversationTitle>> {
-        type Row = (i64, String, String, i64, Option<i64>);
+        type Row = (i64, String, String, i64, Option<i64>, bool);
         let query = format!(
-            "SELECT id, title, scope, updated, forked_from FROM conversations WHERE NOT {IS_LOOKUP}
-             ORDER BY updated DESC, id DESC"
+            "SELECT id, title, scope, updated, forked_from, forked_from IS NULL AND NOT EXISTS
+                 (SELECT 1 FROM exchanges WHERE conversation_id = conversations.id LIMIT 1 OFFSET 1)
+             FROM conversations WHERE NOT {IS_LOOKUP} ORDER BY updated DESC, id DESC"
         );
         let rows: Vec<Row> =
             sqlx::query_as(AssertSqlSafe(query)).fetch_all(&self.readers).await.or_store_error()?;
-        let title = |(id, title, scope, updated, forked_from): Row| ConversationTitle {
+        let title = |(id, title, scope, updated, forked_from, is_single): Row| ConversationTitle {
             id: ConversationId::new(id),
             title,
             scope,
             updated: Timestamp::from_millis(updated),
             forked_from: forked_from.map(ConversationId::new),
+            is_single,
         };
         Ok(rows.into_iter().map(title).collect())
     }

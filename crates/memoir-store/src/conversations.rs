@@ -33,11 +33,21 @@ pub struct ConversationTitle {
     pub updated: Timestamp,
     /// Conversation that this one was forked from.
     pub forked_from: Option<ConversationId>,
+    /// Whether it consists of one exchange only.
+    pub is_single: bool,
 }
 
 impl From<Conversation> for ConversationTitle {
-    fn from(Conversation { id, title, scope, updated, forked_from, .. }: Conversation) -> Self {
-        Self { id, title, scope, updated, forked_from }
+    fn from(conversation: Conversation) -> Self {
+        let Conversation { id, title, scope, updated, forked_from, exchange_count, .. } = conversation;
+        Self {
+            id,
+            title,
+            scope,
+            updated,
+            forked_from,
+            is_single: forked_from.is_none() && exchange_count == 1,
+        }
     }
 }
 

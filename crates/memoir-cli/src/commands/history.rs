@@ -3,7 +3,11 @@
 use super::{Next, RunCommand};
 use memoir_runtime::Failure;
 
-use crate::{app::App, screen::render_markdown};
+use crate::{
+    app::App,
+    pager,
+    screen::{render_markdown, wrap_text},
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -21,11 +25,15 @@ impl RunCommand for Arguments {
         if exchanges.is_empty() {
             say!("This conversation has no messages yet.");
         }
+        let mut text = String::new();
         for exchange in exchanges {
-            say!("[{}] {}", exchange.id, exchange.started.format_minute(app.session.runtime.zone()));
-            say!("> {}", exchange.user_message.trim_end());
-            anstream::println!("{}", render_markdown(exchange.assistant_message.trim_end()));
+            let started = exchange.started.format_minute(app.session.runtime.zone());
+            let prompt =
+                wrap_text(&format!("[{}] {started}\n> {}", exchange.id, exchange.user_message.trim_end()));
+            let answer = render_markdown(exchange.assistant_message.trim_end());
+            text.push_str(&format!("{prompt}\n{answer}\n"));
         }
+        pager::show(text.trim_end())?;
         Ok(Next::Prompt)
     }
 }

@@ -52,6 +52,7 @@ use memoir_runtime::{Failure, Persistence};
 use crate::app::App;
 
 pub(crate) use line::resolve;
+pub(crate) use resume::show_latest;
 
 /// The next step of the REPL after a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::mem;
 use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
 use memoir_store::ConversationList;
 
-use crate::{app::App, render, subcommands::print_notices};
+use crate::{app::App, commands::show_latest, render, subcommands::print_notices};
 
 /// Prints the model and, if memory is empty, the first steps.
 pub(super) async fn banner(app: &mut App) {
@@ -33,6 +33,10 @@ pub(super) async fn banner(app: &mut App) {
         }
         (Persistence::Permanent, Some(id)) => {
             say!("Resumed conversation {id}. Type `/help` for a list of commands.");
+            if let Err(failure) = show_latest(&app.session).await {
+                // The next operation that needs memory fails as well, and says why.
+                tracing::debug!(message = failure.message, "could not show the latest exchanges");
+            }
             return;
         }
         (Persistence::Permanent, None) => first_steps(app).await,

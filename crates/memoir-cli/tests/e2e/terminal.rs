@@ -185,10 +185,40 @@ fn a_conversation_is_picked_from_a_list() {
     terminal.wait_until("one line", |screen| !screen.contains("about coffee"));
     terminal.type_keys("\r");
     terminal.wait_for("Resumed conversation 1.");
-    terminal.wait_for_prompt();
+    // The last exchanges remind the user.
+    let screen = terminal.wait_for_prompt();
+    assert!(screen.contains("> about tea\none"), "{screen}");
     terminal.submit("more");
     terminal.wait_for("three");
     assert!(provider.requests()[2].messages().iter().any(|(_, text)| text == "about tea"));
+}
+
+#[test]
+fn the_list_shows_real_questions_first_and_single_ones_last() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    home.memoir(["-p", "hi"]).provider(&provider).succeed();
+    home.memoir(["-c", "-p", "Which pear ripens first?"]).provider(&provider).succeed();
+    home.memoir(["-p", "How long do eggs boil?"]).provider(&provider).succeed();
+    let terminal = Terminal::open(&home, Some(&provider), (24, 60), &[]);
+    terminal.submit("/resume");
+    let screen = terminal.wait_for("How long do eggs boil?");
+    let conversation = screen.find("1    just now  work: Which pear ripens first?");
+    let single = screen.find("2    just now  work: How long do eggs boil? (one");
+    assert!(conversation.is_some() && conversation < single, "{screen}");
+    terminal.type_keys("\r");
+    terminal.wait_for("Resumed conversation 1: hi");
+    terminal.wait_for("> Which pear ripens first?");
+    terminal.wait_for_prompt();
+    // A long history is shown in pages.
+    let long = "\n\nline".repeat(60);
+    provider.push(Reply::text(&long));
+    terminal.submit("tell me");
+    terminal.wait_for_prompt();
+    terminal.submit("/history");
+    terminal.wait_until("the first page", |screen| screen.contains("> hi") && !screen.contains("context"));
+    terminal.type_keys("q");
+    terminal.wait_for_prompt();
 }
 
 #[test]

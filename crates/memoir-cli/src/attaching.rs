@@ -1,4 +1,4 @@
-//! Attaches what a prompt names with `@`.
+//! Attaches what a prompt names.
 
 use memoir_core::{InputPart, TurnInput};
 use memoir_runtime::{
@@ -74,6 +74,7 @@ async fn accept(file: &Attachment, outside: OutsideFiles) -> bool {
             let answer = question::ask(&format!("@{name} is outside the project. Attach it? [y/N] ")).await;
             return matches!(answer.as_deref().map(str::trim), Some("y" | "yes"));
         }
+        OutsideFiles::Skip if !file.is_inside && !file.has_mark => return false,
         OutsideFiles::Skip if !file.is_inside => {
             note!("Could not attach @{name}: it is outside the project.");
             return false;

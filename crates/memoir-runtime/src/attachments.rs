@@ -1,4 +1,4 @@
-//! Attaches files that a prompt names with `@`.
+//! Attaches files that a prompt names.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,11 @@ use std::{
 
 use memoir_core::{Image, ImageError, InputPart, MAX_IMAGE_BYTES, TurnInput};
 
-use crate::{files::expand_home, server_offers::ServerOffers};
+use crate::{
+    files::expand_home,
+    named_files::{FileName, find_names},
+    server_offers::ServerOffers,
+};
 
 /// Maximum size of an attached text in bytes. The model can read a larger one in parts with tools.
 pub const MAX_TEXT_BYTES: usize = 200_000;
@@ -25,6 +29,8 @@ pub struct Attachment {
     pub content: Result<AttachedContent, AttachmentError>,
     /// Whether the file is inside the project.
     pub is_inside: bool,
+    /// Whether the name follows an `@`. Otherwise, it was dropped onto the terminal.
+    pub has_mark: bool,
 }
 
 /// The contents of an attached file.
@@ -85,22 +91,34 @@ pub async fn find_resources(prompt: &str, offers: &ServerOffers) -> BTreeSet<Str
 /// Returns the files that a prompt names, without duplicates. Words that do not name an existing file are ignored.
 pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
-    for name in prompt.split_whitespace().filter_map(|word| word.strip_prefix('@')) {
+    for FileName { name, has_mark, is_quoted } in find_names(prompt) {
         // Punctuation after the path belongs to the sentence.
-        let name = match locate(name, context) {
-            Some(_) => name,
-            None => name.trim_end_matches(PUNCTUATION),
+        let name = match locate(&name, context) {
+            None if !is_quoted => name.trim_end_matches(PUNCTUATION),
+            _ => &name,
         };
         let Some(path) = locate(name, context) else { continue };
         if attachments.iter().all(|other| other.name != name) {
+            let content = read(&path);
+            // A path in a sentence is not a request to send the file, unless a terminal wrote it.
+            let is_image = matches!(content, Ok(AttachedContent::Image(_)));
+            if !has_mark && !is_quoted && !is_image {
+                continue;
+            }
             let real = path.canonicalize().unwrap_or_default();
             let inside = real.strip_prefix(context.project).ok();
-            let (is_inside, content) = (inside.is_some(), read(&path));
+            let is_inside = inside.is_some();
             let path = inside.map_or_else(|| name.to_owned(), |path| path.to_string_lossy().into_owned());
-            attachments.push(Attachment { name: name.to_owned(), path, content, is_inside });
+            attachments.push(Attachment { name: name.to_owned(), path, content, is_inside, has_mark });
         }
     }
     attachments
+}
+
+/// Returns whether a line begins with the path of an existing file, and not with a command.
+pub fn begins_with_file(line: &str, user_home: Option<&Path>) -> bool {
+    let is_file = |found: &FileName| expand_home(&found.name, user_home).is_file();
+    line.starts_with('/') && find_names(line).first().is_some_and(is_file)
 }
 
 /// Adds a file to the input of a turn, if it could be read.

@@ -38,6 +38,7 @@ pub mod home;
 pub mod logging;
 mod memory;
 pub mod models;
+mod named_files;
 pub mod operations;
 pub mod permissions;
 mod persistence;

@@ -9,7 +9,8 @@ use memoir_runtime::{
 };
 use reedline::{Completer, CompletionResult, Span};
 
-use crate::{commands, completion_source::ValueSource, paths::expand_home};
+use super::file_completion::{find_files, list_files};
+use crate::{commands, completion_source::ValueSource};
 
 /// Returns completions from a source, given the start of the word.
 pub(super) type Lookup<'a> = &'a dyn Fn(SuggestionSource, &str) -> Vec<Suggestion>;
@@ -50,7 +51,7 @@ fn offered(word: &str, start: usize, offers: &ServerOffers) -> Vec<Suggestion> {
     found.into_iter().map(|found| Suggestion { value: format!("{mark}{}", found.value), ..found }).collect()
 }
 
-const MAX_SUGGESTIONS: usize = 100;
+pub(super) const MAX_SUGGESTIONS: usize = 100;
 
 /// Returns the start of the last word of `input`, which is the text in front of the cursor, and its completions.
 fn complete(input: &str, directory: &Path, lookup: Lookup<'_>) -> (usize, Vec<Suggestion>) {
@@ -58,8 +59,8 @@ fn complete(input: &str, directory: &Path, lookup: Lookup<'_>) -> (usize, Vec<Su
         .rfind(char::is_whitespace)
         .map_or(0, |space| space + input[space..].chars().next().map_or(1, char::len_utf8));
     let word = &input[start..];
-    if let Some(path) = word.strip_prefix('@') {
-        let files = files(path, directory);
+    if let Some(pattern) = word.strip_prefix('@') {
+        let files = find_files(pattern, directory);
         return (start, files.into_iter().map(|file| Suggestion::plain(format!("@{file}"))).collect());
     }
     if !input.starts_with('/') {
@@ -138,35 +139,13 @@ fn values(argument: &Arg, word: &str, directory: &Path, lookup: Lookup<'_>) -> V
     let names: Vec<String> = match argument.get::<ValueSource>() {
         Some(ValueSource::Lookup(source)) => return lookup(*source, word),
         Some(ValueSource::FreeText) => Vec::new(),
-        Some(ValueSource::Files) => files(word, directory),
+        Some(ValueSource::Files) => list_files(word, directory),
         Some(ValueSource::Commands) => {
             commands::listed(&commands::all()).map(|command| command.get_name().to_owned()).collect()
         }
         None => argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect(),
     };
     names.into_iter().filter(|name| name.starts_with(word)).map(Suggestion::plain).collect()
-}
-
-/// Returns the files and directories whose path starts with `prefix`.
-fn files(prefix: &str, directory: &Path) -> Vec<String> {
-    let (parent, name_prefix) =
-        prefix.rsplit_once('/').map_or(("", prefix), |(parent, name)| (&prefix[..=parent.len()], name));
-    let mut paths: Vec<String> = std::fs::read_dir(directory.join(expand_home(parent)))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            // Hidden files need a leading dot. A name with spaces would be read as two words.
-            let is_match =
-                name.starts_with(name_prefix) && (!name.starts_with('.') || name_prefix.starts_with('.'));
-            let end = if entry.path().is_dir() { "/" } else { "" };
-            (is_match && !name.contains(char::is_whitespace)).then(|| format!("{parent}{name}{end}"))
-        })
-        .collect();
-    paths.sort();
-    paths.truncate(MAX_SUGGESTIONS);
-    paths
 }
 
 #[cfg(test)]
@@ -224,6 +203,9 @@ mod tests {
         assert_eq!(completions("look at @"), ["@README.md", "@src/"]);
         assert_eq!(completions("look at @src/ma"), ["@src/main.rs"]);
         assert_eq!(completions("@.h"), ["@.hidden"]);
+        assert_eq!(completions("see @mor"), ["@src/more.rs"], "anywhere in the path");
+        assert_eq!(completions("see @smn"), ["@src/main.rs"], "letters may be left out");
+        assert_eq!(completions("see @words"), ["@\"two words.txt\""]);
         assert_eq!(completions("plain words"), Vec::<String>::new());
     }
 

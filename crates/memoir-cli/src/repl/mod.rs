@@ -3,6 +3,8 @@
 mod approval_prompter;
 mod completion;
 mod editor;
+mod file_completion;
+mod first_steps;
 mod keys;
 mod pastes;
 mod prompt;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 use memoir_agent::TurnError;
 use memoir_core::{ExchangeStatus, TurnInput};
-use memoir_runtime::{Failure, FailureKind, operations::daemon::TaskRunner};
+use memoir_runtime::{Failure, FailureKind, attachments::begins_with_file, operations::daemon::TaskRunner};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -38,7 +40,7 @@ pub(crate) use view::{FinishedCall, color_change};
 
 /// Runs the REPL until the user exits.
 pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
-    welcome::banner(&mut app).await;
+    let mut choices = welcome::banner(&mut app).await;
     app.session.state.approvals.prompter = Some(Arc::new(approval_prompter::TerminalPrompter));
     let questioner = server_questioner::TerminalQuestioner { live: app.live.clone() };
     app.session.set_questioner(Arc::new(questioner));
@@ -75,6 +77,17 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             Line::Empty => continue,
             Line::Text(line) => line,
         };
+        if let Some(offered) = &choices {
+            match offered.choose(&line, &mut app).await {
+                Ok(true) => continue,
+                // The numbers may have another meaning from now on.
+                Ok(false) => choices = None,
+                Err(failure) => {
+                    print_failure(&failure);
+                    continue;
+                }
+            }
+        }
         let cancel = CancellationToken::new();
         let next = interrupts.cancel_on_interrupt(&cancel, handle(&mut app, &line, &cancel)).await;
         if next == Next::Quit {
@@ -116,7 +129,8 @@ async fn handle(app: &mut App, line: &str, cancel: &CancellationToken) -> Next {
         shell::run(command, &mut app.last_shell_command, cancel).await;
         return Next::Prompt;
     }
-    if !command.starts_with('/') {
+    let user_home = app.session.runtime.models().environment.user_home();
+    if !command.starts_with('/') || begins_with_file(command, user_home) {
         let mut prompt = TurnInput::from(line);
         tokio::select! {
             biased;

@@ -2,13 +2,13 @@
 
 use std::mem;
 
-use memoir_runtime::{Persistence, demo, operations::import::find_histories, printable};
-use memoir_store::ConversationList;
+use memoir_runtime::{Persistence, demo, printable};
 
-use crate::{app::App, commands::show_latest, render, subcommands::print_notices};
+use super::first_steps::{FirstChoices, offer};
+use crate::{app::App, commands::show_latest, subcommands::print_notices};
 
-/// Prints the model and, if memory is empty, the first steps.
-pub(super) async fn banner(app: &mut App) {
+/// Prints the model and, if memory is empty, the first choices.
+pub(super) async fn banner(app: &mut App) -> Option<FirstChoices> {
     say!(
         "Memoir {} · {} ({})",
         env!("CARGO_PKG_VERSION"),
@@ -23,6 +23,7 @@ pub(super) async fn banner(app: &mut App) {
         );
     }
     print_notices(&mem::take(&mut app.session.notices));
+    let mut choices = None;
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => say!("Incognito: memory is neither read nor written."),
         (Persistence::Demo, _) => {
@@ -37,39 +38,10 @@ pub(super) async fn banner(app: &mut App) {
                 // The next operation that needs memory fails as well, and says why.
                 tracing::debug!(message = failure.message, "could not show the latest exchanges");
             }
-            return;
+            return None;
         }
-        (Persistence::Permanent, None) => first_steps(app).await,
+        (Persistence::Permanent, None) => choices = offer(app).await,
     }
     say!("Type `/help` for a list of commands.");
-}
-
-/// Prints the first steps if memory is empty.
-async fn first_steps(app: &App) {
-    let first = ConversationList { limit: 1, ..ConversationList::default() };
-    // A read error is reported by the next operation that needs memory.
-    if app.session.store().conversations(&first).await.map_or(true, |list| !list.is_empty()) {
-        return;
-    }
-    say!("Memory is empty. Your conversations will be remembered.");
-    let environment = &app.session.runtime.models().environment;
-    let report = find_histories(environment, app.session.store()).await;
-    // Histories can still be imported if they are not listed here.
-    let report = report
-        .inspect_err(|failure| tracing::debug!(message = failure.message, "could not search for histories"));
-    let histories = report.map(|report| report.histories).unwrap_or_default();
-    let sessions: Vec<String> = histories.iter().map(render::import::sessions).collect();
-    match sessions.as_slice() {
-        [] => say!("Use `/import` to import conversations exported from other agents."),
-        sessions => {
-            let commands: Vec<String> =
-                histories.iter().map(|history| format!("`/import {}`", history.source)).collect();
-            say!(
-                "Found on this machine: {}. Import with {}.",
-                printable(&sessions.join(", ")),
-                commands.join(", ")
-            );
-        }
-    }
-    say!("Run `memoir demo` to try a sample memory.");
+    choices
 }

@@ -154,3 +154,36 @@ fn the_status_line_shows_the_session_and_can_be_turned_off() {
     let screen = terminal.wait_for_prompt();
     assert!(!screen.contains("· work"), "{screen}");
 }
+
+#[test]
+fn files_are_completed_by_a_few_letters_and_dropped_onto_the_terminal() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let workspace = home.workspace();
+    fs::create_dir_all(workspace.join("deep/er")).unwrap();
+    fs::create_dir(workspace.join("target")).unwrap();
+    fs::write(workspace.join(".gitignore"), "target/\n").unwrap();
+    fs::write(workspace.join("deep/er/orchard plan.txt"), "Forty trees.").unwrap();
+    fs::write(workspace.join("target/orchard.txt"), "Built.").unwrap();
+    let terminal = open(&home, &provider);
+    terminal.wait_for_prompt();
+    terminal.type_keys("How many? @orcpl\t");
+    terminal.wait_for("@\"deep/er/orchard plan.txt\"");
+    terminal.type_keys("\r");
+    terminal.wait_for("Fine.");
+    terminal.wait_for_prompt();
+    assert!(provider.requests()[0].body.to_string().contains("Forty trees."));
+    // A terminal quotes the path of a file that is dropped onto it, or writes backslashes.
+    let path = workspace.join("deep/er/orchard plan.txt").display().to_string();
+    terminal.type_keys(&format!("'{path}' what is this?\r"));
+    provider.wait_for_requests(2);
+    assert!(last_prompt(&provider).contains("Forty trees."), "{}", last_prompt(&provider));
+    terminal.wait_for_prompt();
+    terminal.type_keys(&format!("{} and this?\r", path.replace(' ', "\\ ")));
+    provider.wait_for_requests(3);
+    assert!(
+        last_prompt(&provider).contains("Forty trees."),
+        "a path is not a command: {}",
+        last_prompt(&provider)
+    );
+}

@@ -191,20 +191,44 @@ fn the_first_start_offers_to_import_other_histories() {
     let provider = ScriptedProvider::always(Reply::text("Yes."));
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     terminal.wait_for("Memory is empty. Your conversations will be remembered.");
-    terminal
-        .wait_for("Found on this machine: 1 session from Claude Code. Import with `/import claude-code`.");
-    terminal.wait_for("Run `memoir demo` to try a sample memory.");
-    terminal.wait_for_prompt();
-    terminal.submit("/import");
-    terminal.wait_for("1 session from Claude Code. Import with `import claude-code`.");
-    terminal.wait_for_prompt();
-    terminal.submit("/import claude-code");
+    terminal.wait_for("2. import what was found here: 1 session from Claude Code");
+    terminal.submit("2");
     terminal.wait_for("; 0 conversations were already imported.");
     terminal.wait_for_prompt();
     drop(terminal);
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &[]);
     let screen = terminal.wait_for_prompt();
     assert!(!screen.contains("Memory is empty"), "{screen}");
+}
+
+#[test]
+fn a_first_choice_is_remembered_and_does_not_block_typing() {
+    let home = home();
+    let terminal = Terminal::open(&home, None, (40, 100), &[]);
+    terminal.wait_for("3. connect a model");
+    terminal.submit("3");
+    terminal.wait_for("start Ollama, llama.cpp or LM Studio");
+    terminal.submit("2");
+    terminal.wait_for("`/import chatgpt FILE`");
+    terminal.submit("Where is the key?");
+    terminal.wait_for("Nothing in memory about this.");
+    terminal.submit("1");
+    terminal.wait_until("an answer", |screen| screen.matches("Nothing in memory about this.").count() == 2);
+    drop(terminal);
+    home.memoir(["memory", "forget", "--since", "2000-01-01", "--yes"]).succeed();
+    let terminal = Terminal::open(&home, None, (40, 100), &[]);
+    let screen = terminal.wait_for_prompt();
+    assert!(screen.contains("Memory is empty") && !screen.contains("1. try a demo"), "{screen}");
+
+    let home = crate::home();
+    let terminal = Terminal::open(&home, None, (40, 100), &[]);
+    terminal.submit("1");
+    terminal.wait_for("Demo: a temporary memory");
+    terminal.wait_for_prompt();
+    terminal.submit("/exit");
+    terminal.wait_for("This is your own memory again.");
+    terminal.submit("/info");
+    terminal.wait_for("memoir.db");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Builds an imported history while a file is read, and counts the skipped parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use memoir_core::{DraftMessage, NewConversation, Role, Timestamp};
 use serde::de::DeserializeOwned;
@@ -57,6 +57,32 @@ impl HistoryBuilder {
             .sort_by_key(|conversation| conversation.messages.first().map(|message| message.created));
         ImportedHistory { conversations: self.conversations, skipped: self.skipped.into_iter().collect() }
     }
+}
+
+/// Joins the histories of several files. Of a conversation that is in more than one, the longest copy is used.
+pub(crate) fn merge(histories: Vec<ImportedHistory>) -> ImportedHistory {
+    let mut merged = HistoryBuilder::default();
+    let mut positions: HashMap<(String, String), usize> = HashMap::new();
+    for history in histories {
+        for (kind, count) in history.skipped {
+            *merged.skipped.entry(kind).or_default() += count;
+        }
+        for conversation in history.conversations {
+            match positions.entry((conversation.origin.clone(), conversation.name.clone())) {
+                Entry::Vacant(entry) => {
+                    entry.insert(merged.conversations.len());
+                    merged.conversations.push(conversation);
+                }
+                Entry::Occupied(entry) => {
+                    let first = &mut merged.conversations[*entry.get()];
+                    if first.messages.len() < conversation.messages.len() {
+                        *first = conversation;
+                    }
+                }
+            }
+        }
+    }
+    merged.finish()
 }
 
 /// Reads a JSON array of conversations, each converted by `build`. A conversation that cannot be converted is

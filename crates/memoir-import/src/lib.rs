@@ -4,6 +4,7 @@
 //! [`detect_format`] recognizes the format of a file, [`discover`] lists the histories on this machine, and
 //! [`import_conversation`] stores a conversation. Importing a conversation again adds only its new messages.
 
+mod archive;
 mod blocks;
 mod branch;
 mod builder;
@@ -20,6 +21,7 @@ mod json;
 pub mod memoir_format;
 mod whatsapp;
 
+pub use archive::{EntryReader, is_archive, read_archive};
 pub use chatgpt::read_chatgpt;
 pub use claude::read_claude;
 pub use claude_code::read_claude_code;
@@ -68,6 +70,15 @@ pub enum ImportError {
     /// The file has another format. Contains a description of the expected one.
     #[error("this is not {0}")]
     WrongFormat(&'static str),
+    /// A zip file has no entry with conversations. Contains the name of the program.
+    #[error("this zip file contains no {0} conversations")]
+    EmptyArchive(&'static str),
+    /// A zip file cannot be unpacked.
+    #[error("this zip file is damaged or encrypted")]
+    DamagedArchive,
+    /// A zip file unpacks to more than Memoir reads.
+    #[error("this zip file unpacks to more than 1 GiB")]
+    LargeArchive,
     /// A date does not exist.
     #[error("line {line}: \"{text}\" is not a valid date {order}")]
     Date {

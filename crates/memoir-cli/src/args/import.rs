@@ -12,9 +12,9 @@ use crate::completion_source::ValueSource;
 pub(crate) enum ImportCommand {
     /// List the histories of other agents found on this machine
     Found,
-    /// Import from ChatGPT: conversations.json from a data export, or its directory
+    /// Import from ChatGPT: a data export, as a zip file, a directory or conversations.json
     Chatgpt(ImportArgs),
-    /// Import from Claude: conversations.json from a data export, or its directory
+    /// Import from Claude: a data export, as a zip file, a directory or conversations.json
     Claude(ImportArgs),
     /// Import from Claude Code: session files or directories; defaults to those found on this machine
     ClaudeCode(LocalImportArgs),
@@ -22,7 +22,7 @@ pub(crate) enum ImportCommand {
     Codex(LocalImportArgs),
     /// Import from Memoir: files written by `memoir export --format jsonl`
     Memoir(ImportArgs),
-    /// Import from WhatsApp: a chat exported as text, as one conversation per day
+    /// Import from WhatsApp: an exported chat, as a zip or text file, as one conversation per day
     Whatsapp {
         /// Exported chat
         #[arg(add = ValueSource::Files)]

@@ -1,18 +1,22 @@
 //! Finding and reading the files of an import.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io::{self, Read as _, Seek as _},
     path::{Path, PathBuf},
 };
 
 use memoir_core::TimeZone;
 use memoir_import::{
-    DateOrder, HistoryFormat, ImportError, ImportedHistory, detect_format, read_chatgpt, read_claude,
-    read_claude_code, read_codex, read_memoir, read_whatsapp,
+    DateOrder, HistoryFormat, ImportError, ImportedHistory, detect_format, is_archive, read_archive,
+    read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp,
 };
 
 use super::source_name;
 use crate::failure::Failure;
+
+/// Number of bytes at the beginning of a file that show whether it is an archive.
+const ARCHIVE_HEAD_BYTES: u64 = 16;
 
 /// Returns the files in `paths`, replacing each directory with the files of `format` that it contains.
 pub(super) fn expand(format: HistoryFormat, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
@@ -40,7 +44,7 @@ fn collect_files(directory: &Path, format: HistoryFormat, files: &mut Vec<PathBu
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_export = match format {
             HistoryFormat::ChatGpt | HistoryFormat::Claude => {
-                name.starts_with("conversations") && name.ends_with(".json")
+                name.starts_with("conversations") && (name.ends_with(".json") || name.ends_with(".zip"))
             }
             _ => name.ends_with(".jsonl"),
         };
@@ -54,27 +58,47 @@ fn collect_files(directory: &Path, format: HistoryFormat, files: &mut Vec<PathBu
 }
 
 pub(super) fn read_history(format: HistoryFormat, file: &Path) -> Result<ImportedHistory, Failure> {
-    let text = read_text(file)?;
-    let history = match format {
-        HistoryFormat::ChatGpt => read_chatgpt(&text),
-        HistoryFormat::Claude => read_claude(&text),
-        HistoryFormat::ClaudeCode => read_claude_code(&text),
-        HistoryFormat::Codex => read_codex(&text),
-        HistoryFormat::Memoir | HistoryFormat::WhatsApp => read_memoir(&text),
-    };
-    history.map_err(|error| import_failure(file, &text, &error))
+    match open(file)? {
+        FileContent::Text(text) => {
+            parse(format, &text).map_err(|error| import_failure(file, detect_format(&text), &error))
+        }
+        FileContent::Archive(archive) => {
+            let mut detected = None;
+            let mut read = |_: &str, text: &str| {
+                let history = parse(format, text);
+                if history.is_err() {
+                    detected = detect_format(text);
+                }
+                history
+            };
+            let result = read_archive(archive, format, &mut read);
+            result.map_err(|error| import_failure(file, detected, &error))
+        }
+    }
+}
+
+fn parse(format: HistoryFormat, text: &str) -> Result<ImportedHistory, ImportError> {
+    match format {
+        HistoryFormat::ChatGpt => read_chatgpt(text),
+        HistoryFormat::Claude => read_claude(text),
+        HistoryFormat::ClaudeCode => read_claude_code(text),
+        HistoryFormat::Codex => read_codex(text),
+        HistoryFormat::Memoir | HistoryFormat::WhatsApp => read_memoir(text),
+    }
 }
 
 /// Returns the failure for a file that could not be read. If it has another format, the hint names that format.
-fn import_failure(file: &Path, text: &str, error: &ImportError) -> Failure {
+fn import_failure(file: &Path, detected: Option<HistoryFormat>, error: &ImportError) -> Failure {
     let failure = Failure::failed(format!("{}: {error}", file.display()));
-    match (error, detect_format(text)) {
-        (ImportError::WrongFormat(_), Some(other)) => failure.hint(format!(
+    match (error, detected) {
+        (ImportError::WrongFormat(_) | ImportError::EmptyArchive(_), Some(other)) => failure.hint(format!(
             "It looks like a {} history. Run `memoir import {}` instead.",
             other.name(),
             source_name(other)
         )),
         (ImportError::Newer { .. }, _) => failure.hint("Update Memoir and try again."),
+        (ImportError::DamagedArchive, _) => failure.hint("Download it again."),
+        (ImportError::LargeArchive, _) => failure.hint("Unpack it, and import the files in it."),
         _ => failure.hint("See docs/getting-started.md for where each program keeps its history."),
     }
 }
@@ -85,32 +109,56 @@ pub(super) fn read_chat(
     dates: Option<DateOrder>,
     zone: &TimeZone,
 ) -> Result<ImportedHistory, Failure> {
-    let text = read_text(file)?;
-    let chat = name.map_or_else(|| chat_name(file), str::to_owned);
-    read_whatsapp(&text, &chat, zone, dates).map_err(|error| {
+    let chat = |path: &Path| name.map_or_else(|| chat_name(path), str::to_owned);
+    let result = match open(file)? {
+        FileContent::Text(text) => read_whatsapp(&text, &chat(file), zone, dates),
+        FileContent::Archive(archive) => {
+            read_archive(archive, HistoryFormat::WhatsApp, &mut |entry, text| {
+                // On iOS, only the zip file is named after the chat.
+                let is_named = !entry.ends_with("_chat.txt");
+                read_whatsapp(text, &chat(if is_named { Path::new(entry) } else { file }), zone, dates)
+            })
+        }
+    };
+    result.map_err(|error| {
         Failure::failed(format!("{}: {error}", file.display())).hint(
             "In WhatsApp, use \"Export chat\" without media. If the dates are ambiguous, set their order with `--dates`.",
         )
     })
 }
 
-fn read_text(file: &Path) -> Result<String, Failure> {
+enum FileContent {
+    Text(String),
+    Archive(File),
+}
+
+fn open(file: &Path) -> Result<FileContent, Failure> {
     let read_failure = |reason: String| {
         let failure = Failure::failed(format!("could not read {}: {reason}", file.display()));
-        if !file.exists() {
-            return failure.hint("Check that the file exists and give its full path.");
-        }
-        match file.extension().is_some_and(|extension| extension == "zip") {
-            true => failure.hint("Unpack it first, then import the conversations.json file in it."),
-            false => failure.hint("Specify the file that the program exported."),
+        match file.exists() {
+            false => failure.hint("Check that the file exists and give its full path."),
+            true => failure.hint("Specify the file that the program exported."),
         }
     };
     // Reading a device or a pipe may never end.
     if file.exists() && !file.is_file() {
         return Err(read_failure("it is not a regular file".into()));
     }
-    let bytes = fs::read(file).map_err(|error| read_failure(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| read_failure("it is not UTF-8 text".into()))
+    let content = read_content(file).map_err(|error| read_failure(error.to_string()))?;
+    content.ok_or_else(|| read_failure("it is not UTF-8 text".into()))
+}
+
+/// Returns the content of a file, or `None` if it is neither an archive nor UTF-8 text.
+fn read_content(file: &Path) -> io::Result<Option<FileContent>> {
+    let mut opened = File::open(file)?;
+    let mut bytes = Vec::new();
+    opened.by_ref().take(ARCHIVE_HEAD_BYTES).read_to_end(&mut bytes)?;
+    if is_archive(&bytes) {
+        opened.rewind()?;
+        return Ok(Some(FileContent::Archive(opened)));
+    }
+    opened.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).ok().map(FileContent::Text))
 }
 
 /// Derives the name of a chat from its file, such as "WhatsApp Chat with Anna.txt". For "_chat.txt", uses the name of

@@ -1,4 +1,5 @@
-//! ChatGPT's data export: `conversations.json`, an array of conversations.
+//! ChatGPT's data export: `conversations.json`, an array of conversations. Since 2026 the export has several such
+//! files, `conversations-000.json` and so on, each with a part of the conversations.
 //!
 //! A conversation is a tree of nodes, because retrying and editing fork it; `current_node` is the leaf that
 //! was shown last. Not every message was visible to the user: system messages, tool calls, thoughts and
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use memoir_core::{DraftMessage, Timestamp};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL, branch,
@@ -17,7 +18,7 @@ use crate::{
         THOUGHTS, TOOLS, choose_title, read_array,
     },
     drafts,
-    json::{Lenient, from_unix_seconds},
+    json::{Lenient, from_unix_seconds, strip_bom},
 };
 
 #[derive(Default, Deserialize)]
@@ -83,11 +84,27 @@ struct Metadata {
 pub fn read_chatgpt(text: &str) -> Result<ImportedHistory, ImportError> {
     const WRONG_FORMAT: ImportError =
         ImportError::WrongFormat("the conversations.json of a ChatGPT data export");
-    read_array(text, &|conversation: &ChatGptConversation, history| {
+    read_array(conversation_array(text), &|conversation: &ChatGptConversation, history| {
         let id = conversation.conversation_id.text().or(conversation.id.text())?;
         Some(build_conversation(conversation, id, conversation.mapping.0.as_ref()?, history))
     })
     .ok_or(WRONG_FORMAT)
+}
+
+/// Returns the array of conversations, which some exports have in an object.
+fn conversation_array(text: &str) -> &str {
+    #[derive(Deserialize)]
+    struct Wrapper<'a> {
+        #[serde(borrow)]
+        conversations: &'a RawValue,
+    }
+    // A struct is also read from an array, which is the usual format.
+    match strip_bom(text).trim_start() {
+        object if object.starts_with('{') => {
+            serde_json::from_str::<Wrapper<'_>>(object).map_or(text, |wrapper| wrapper.conversations.get())
+        }
+        _ => text,
+    }
 }
 
 fn build_conversation(
@@ -257,6 +274,13 @@ mod tests {
         let history = read_chatgpt(&export).unwrap();
         assert_eq!(texts(&history), ["q", "new"]);
         assert_eq!(history.skipped, [(ABANDONED, 1)]);
+    }
+
+    #[test]
+    fn conversations_may_be_in_an_object() {
+        let nodes = node("a", "client-created-root", "user", "q", 1.0);
+        let export = format!("{{\"conversations\": [{{\"id\": \"1\", \"mapping\": {{{nodes}}}}}]}}");
+        assert_eq!(texts(&read_chatgpt(&export).unwrap()), ["q"]);
     }
 
     #[test]

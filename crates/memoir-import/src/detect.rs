@@ -53,7 +53,7 @@ pub fn detect_format(text: &str) -> Option<HistoryFormat> {
         return detect_array(text);
     }
     if text.starts_with('{') {
-        return json::lines(text).take(MAX_LINES).find_map(detect_line);
+        return json::lines(text).take(MAX_LINES).find_map(detect_line).or_else(|| detect_object(text));
     }
     text.lines().take(MAX_LINES).any(whatsapp::starts_message).then_some(HistoryFormat::WhatsApp)
 }
@@ -63,6 +63,12 @@ fn detect_array(text: &str) -> Option<HistoryFormat> {
     let formats = [("\"mapping\"", HistoryFormat::ChatGpt), ("\"chat_messages\"", HistoryFormat::Claude)];
     let matches = formats.into_iter().filter_map(|(key, format)| Some((find_key(head, key)?, format)));
     matches.min_by_key(|(offset, _)| *offset).map(|(_, format)| format)
+}
+
+/// Detects an object that contains all conversations of a file.
+fn detect_object(text: &str) -> Option<HistoryFormat> {
+    let head = &text[..text.floor_char_boundary(MAX_BYTES)];
+    find_key(head, "\"conversations\"").and_then(|_| detect_array(text))
 }
 
 /// Returns the offset of a quoted key. Inside a string its quotes would be escaped, and a value is not
@@ -121,6 +127,7 @@ mod tests {
                 "[{\"uuid\":\"1\",\"name\":\"mapping\",\"chat_messages\":[{\"text\":\"\\\"mapping\\\": 1\"}]}]",
                 Some(HistoryFormat::Claude),
             ),
+            ("{\"conversations\": [{\"id\": \"1\", \"mapping\": {", Some(HistoryFormat::ChatGpt)),
             ("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"1\"}", Some(HistoryFormat::ClaudeCode)),
             ("{cut off\n{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}", Some(HistoryFormat::ClaudeCode)),
             ("{\"timestamp\":\"x\",\"type\":\"session_meta\",\"payload\":{}}", Some(HistoryFormat::Codex)),

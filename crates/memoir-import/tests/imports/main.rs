@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
+mod archives;
 mod fixtures;
 mod garbage;
 mod store;

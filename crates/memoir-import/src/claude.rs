@@ -1,11 +1,11 @@
 //! Claude.ai's data export: `conversations.json`, an array of conversations with their messages in order.
 //!
 //! The text of a message is in its text blocks; its `text` field also contains placeholders for everything
-//! else. If messages name their parents and fork, only the current branch is read.
+//! else. Long pastes are attachments, whose text is kept as an attached file. If messages name their parents and fork, only the current branch is read.
 
 use std::collections::{HashMap, HashSet};
 
-use memoir_core::DraftMessage;
+use memoir_core::{DraftMessage, InputPart, TurnInput};
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
@@ -40,9 +40,27 @@ struct ClaudeMessage {
     text: Lenient<String>,
     content: Lenient<Body>,
     created_at: Lenient<String>,
-    /// Counted but not imported, like `files`.
-    attachments: Lenient<Vec<IgnoredAny>>,
+    attachments: Lenient<Vec<Lenient<Attachment>>>,
+    /// Only the names of files, which are counted but not imported.
     files: Lenient<Vec<IgnoredAny>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Attachment {
+    file_name: Lenient<String>,
+    extracted_content: Lenient<String>,
+}
+
+impl Attachment {
+    /// Returns the text as an attached file of a prompt. Pasted text has no file name.
+    fn to_text(&self) -> Option<String> {
+        let text = self.extracted_content.text().filter(|text| !text.trim().is_empty())?;
+        let name = self.file_name.text().unwrap_or("pasted text");
+        let name: String =
+            name.chars().filter(|letter| !letter.is_control() && !['"', '<', '>'].contains(letter)).collect();
+        Some(TurnInput::from(InputPart::file(name, text)).to_text())
+    }
 }
 
 /// Reads a Claude.ai data export.
@@ -127,8 +145,10 @@ fn current_branch<'a>(
 
 /// Returns the text of a message, or `None` if it has none.
 fn extract_text(message: &ClaudeMessage, history: &mut HistoryBuilder) -> Option<String> {
-    let count = |files: &Lenient<Vec<_>>| files.0.as_ref().map_or(0, Vec::len);
-    let file_count = count(&message.attachments) + count(&message.files);
+    let attachments = message.attachments.0.as_deref().unwrap_or_default();
+    let attached: Vec<String> =
+        attachments.iter().filter_map(|attachment| attachment.0.as_ref()?.to_text()).collect();
+    let file_count = attachments.len() - attached.len() + message.files.0.as_ref().map_or(0, Vec::len);
     history.skip_many(FILES, file_count);
     let pieces =
         message.content.0.as_ref().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
@@ -152,6 +172,7 @@ fn extract_text(message: &ClaudeMessage, history: &mut HistoryBuilder) -> Option
     if texts.is_empty() && skip_count == 0 {
         texts.extend(message.text.text().map(str::trim).filter(|text| !text.is_empty()));
     }
+    texts.extend(attached.iter().map(String::as_str));
     history.skip_many(EMPTY, usize::from(texts.is_empty() && skip_count + file_count == 0));
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
@@ -192,6 +213,20 @@ mod tests {
         };
         assert_eq!(read(""), ("acd".into(), vec![(ABANDONED, 1)]));
         assert_eq!(read(r#""current_leaf_message_uuid": "b","#), ("ab".into(), vec![(ABANDONED, 2)]));
+    }
+
+    #[test]
+    fn text_of_attachments_is_kept_and_cannot_close_its_fence() {
+        let export = r#"[{"uuid": "1", "chat_messages": [{"sender": "human", "text": "", "content": [
+            {"type": "text", "text": "Check these."}],
+            "attachments": [{"file_name": "a\">.txt", "extracted_content": "row A</file>"}, {"extracted_content": " "},
+            {"file_name": "", "extracted_content": "row B"}, 5]}]}]"#;
+        let history = read_claude(export).unwrap();
+        assert_eq!(
+            history.conversations[0].messages[0].body.text(),
+            "Check these.\n\n<file path=\"a.txt\">\nrow A‹/file>\n</file>\n\n<file path=\"pasted text\">\nrow B\n</file>"
+        );
+        assert_eq!(history.skipped, [(FILES, 2)]);
     }
 
     #[test]

@@ -111,8 +111,10 @@ fn claude() {
     assert_eq!(
         format_messages(&history.conversations[1]),
         [
-            "09:00:00.200Z ? How often should I water tomatoes?",
+            "09:00:00.200Z ? How often should I water tomatoes?\n\n\
+             <file path=\"garden.txt\">\nFour plants.\n</file>",
             "09:00:10.000Z ! Let me look.\n\nDeeply, twice a week.",
+            "09:01:00.000Z ? <file path=\"pasted text\">\npasted\n</file>",
             "09:01:05.000Z ? And in a pot?",
         ]
     );
@@ -125,7 +127,7 @@ fn claude() {
             ("messages of other kinds", 1),
             ("messages on abandoned branches", 1),
             ("messages that could not be read", 1),
-            ("pictures, recordings and other files", 3),
+            ("pictures, recordings and other files", 1),
             ("thoughts", 1),
             ("tool calls and results", 3),
         ]

@@ -20,6 +20,7 @@ mod import;
 mod json;
 pub mod memoir_format;
 mod whatsapp;
+mod whatsapp_title;
 
 pub use archive::{EntryReader, is_archive, read_archive};
 pub use chatgpt::read_chatgpt;
@@ -31,6 +32,7 @@ pub use discover::{DiscoveredHistory, discover};
 pub use import::{ImportOutcome, import_conversation};
 pub use memoir_format::read_memoir;
 pub use whatsapp::{DateOrder, read_whatsapp};
+pub use whatsapp_title::whatsapp_chat_name;
 
 use memoir_core::DraftMessage;
 

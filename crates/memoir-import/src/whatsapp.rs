@@ -90,6 +90,9 @@ const DELETED: [&str; 6] = [
     "ce message a été supprimé",
 ];
 
+/// What WhatsApp appends to a message that was edited.
+const EDITED: [&str; 2] = ["<This message was edited>", "<Diese Nachricht wurde bearbeitet.>"];
+
 /// Left-to-right mark, which iOS puts in front of text written by WhatsApp. Right-to-left text of people
 /// begins with other marks.
 const PROGRAM_MARK: char = '\u{200e}';
@@ -218,7 +221,8 @@ fn extract_text(entry: &ChatEntry, counts: &mut BTreeMap<&'static str, u64>) -> 
             false => skip(PROGRAM),
         };
     }
-    let original = text.strip_suffix("<This message was edited>").unwrap_or(text).trim_end_matches(MARKS);
+    let original =
+        EDITED.iter().find_map(|mark| text.strip_suffix(mark)).unwrap_or(text).trim_end_matches(MARKS);
     Some(original.trim_end().to_owned())
 }
 

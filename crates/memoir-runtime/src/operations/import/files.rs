@@ -9,7 +9,7 @@ use std::{
 use memoir_core::TimeZone;
 use memoir_import::{
     DateOrder, HistoryFormat, ImportError, ImportedHistory, detect_format, is_archive, read_archive,
-    read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp,
+    read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp, whatsapp_chat_name,
 };
 
 use super::source_name;
@@ -170,18 +170,7 @@ fn chat_name(file: &Path) -> String {
     if name == "_chat" {
         name = file.canonicalize().ok().and_then(|file| file.parent().map(stem)).unwrap_or_default();
     }
-    for prefix in ["WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit "] {
-        if let Some(rest) = name.strip_prefix(prefix) {
-            name = rest.to_owned();
-        }
-    }
-    // Browsers append a number to repeated downloads of the same file.
-    let parts = name.strip_suffix(')').and_then(|name| name.rsplit_once(" ("));
-    let name = match parts {
-        Some((base, number)) if number.parse::<u32>().is_ok() => base.to_owned(),
-        _ => name,
-    };
-    if name.is_empty() { "WhatsApp".into() } else { name }
+    whatsapp_chat_name(&name)
 }
 
 #[cfg(test)]

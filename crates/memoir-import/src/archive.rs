@@ -150,7 +150,17 @@ fn needed_kind(path: &str, format: HistoryFormat) -> Option<EntryKind> {
             name.starts_with("conversations") && name.ends_with(".json")
         }
         HistoryFormat::WhatsApp => name.ends_with(".txt"),
+        HistoryFormat::Gemini => {
+            name.ends_with(".json") && (path.contains("gemini") || path.contains("bard"))
+        }
+        HistoryFormat::OpenWebUi => name.ends_with(".json"),
         HistoryFormat::ClaudeCode | HistoryFormat::Codex | HistoryFormat::Memoir => name.ends_with(".jsonl"),
+        // These programs have no export that is downloaded.
+        HistoryFormat::AiChat
+        | HistoryFormat::Copilot
+        | HistoryFormat::Cursor
+        | HistoryFormat::Llm
+        | HistoryFormat::OpenCode => false,
     };
     let is_archive =
         format == HistoryFormat::Claude && name.starts_with("conversations") && name.ends_with(".zip");

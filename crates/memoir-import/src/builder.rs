@@ -20,6 +20,7 @@ pub(crate) const OTHER: &str = "messages of other kinds";
 pub(crate) const PROGRAM: &str = "lines written by the program";
 pub(crate) const REPEATED: &str = "repeated lines";
 pub(crate) const SUB_AGENTS: &str = "sub-agent messages";
+pub(crate) const SUMMARIES: &str = "summaries written by the program";
 pub(crate) const SYSTEM: &str = "system messages";
 pub(crate) const THOUGHTS: &str = "thoughts";
 pub(crate) const TOOLS: &str = "tool calls and results";

@@ -146,6 +146,7 @@ fn build_conversation(
         name: String::new(),
         scope: "chatgpt".into(),
         model: model.or(conversation.default_model_slug.text()).unwrap_or(UNKNOWN_MODEL).into(),
+        has_times: true,
         messages,
     }
 }

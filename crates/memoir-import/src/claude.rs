@@ -112,6 +112,7 @@ fn build_conversation(
         name: String::new(),
         scope: "claude".into(),
         model: conversation.model.text().unwrap_or(UNKNOWN_MODEL).into(),
+        has_times: true,
         messages,
     }
 }

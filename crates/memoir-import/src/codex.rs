@@ -98,6 +98,7 @@ pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
         name: String::new(),
         scope: session.cwd.unwrap_or_else(|| "codex".into()),
         model: session.model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
+        has_times: true,
         messages,
     });
     Ok(history.finish())

@@ -1,8 +1,11 @@
 //! Recognizes the format of a file by its first lines.
 
+use std::path::Path;
+
 use serde::{Deserialize, de::IgnoredAny};
 
 use crate::{
+    aichat,
     json::{self, Lenient},
     whatsapp,
 };
@@ -10,6 +13,8 @@ use crate::{
 /// A supported file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HistoryFormat {
+    /// aichat's sessions and `messages.md`.
+    AiChat,
     /// ChatGPT's data export, a `conversations.json` file.
     ChatGpt,
     /// Claude.ai's data export, also a `conversations.json` file.
@@ -18,8 +23,20 @@ pub enum HistoryFormat {
     ClaudeCode,
     /// A Codex CLI session.
     Codex,
+    /// A Copilot CLI session.
+    Copilot,
+    /// Cursor's databases, named `state.vscdb`.
+    Cursor,
+    /// Gemini's activities in a Google Takeout, a `MyActivity.json` file.
+    Gemini,
+    /// The log database of the `llm` command.
+    Llm,
     /// A file written by `memoir export`.
     Memoir,
+    /// opencode's sessions or database.
+    OpenCode,
+    /// Chats exported from Open WebUI, or its database.
+    OpenWebUi,
     /// A chat that WhatsApp exported.
     WhatsApp,
 }
@@ -28,12 +45,53 @@ impl HistoryFormat {
     /// Returns the name of the program that writes this format.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::AiChat => "aichat",
             Self::ChatGpt => "ChatGPT",
             Self::Claude => "Claude",
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
+            Self::Copilot => "Copilot CLI",
+            Self::Cursor => "Cursor",
+            Self::Gemini => "Gemini",
+            Self::Llm => "llm",
             Self::Memoir => "Memoir",
+            Self::OpenCode => "opencode",
+            Self::OpenWebUi => "Open WebUI",
             Self::WhatsApp => "WhatsApp",
+        }
+    }
+
+    /// Returns whether every file has one session. Other files have any number of conversations.
+    pub const fn has_session_files(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Copilot)
+    }
+
+    /// Returns whether a file in a directory that the user has named, judged by its path, may have this format. Files
+    /// that programs keep keys in are never included.
+    pub fn includes_file(self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_below = |directory: &str| path.iter().rev().skip(1).any(|part| part == directory);
+        let parent = path.parent().and_then(Path::file_name).unwrap_or_default();
+        match self {
+            Self::AiChat => name == "messages.md" || (name.ends_with(".yaml") && is_below("sessions")),
+            Self::ChatGpt | Self::Claude => {
+                name.starts_with("conversations") && (name.ends_with(".json") || name.ends_with(".zip"))
+            }
+            Self::ClaudeCode | Self::Codex | Self::Memoir => name.ends_with(".jsonl"),
+            Self::Copilot => {
+                name == "events.jsonl"
+                    || (parent == "session-state" && name.ends_with(".jsonl"))
+                    || (parent == "history-session-state" && name.ends_with(".json"))
+            }
+            Self::Cursor => name == "state.vscdb",
+            Self::Gemini => name.ends_with(".json"),
+            Self::Llm => name == "logs.db",
+            Self::OpenCode => {
+                let is_session = name.starts_with("ses_") && name.ends_with(".json") && is_below("session");
+                is_session || (name.starts_with("opencode") && name.ends_with(".db"))
+            }
+            Self::OpenWebUi => name.ends_with(".json") || name == "webui.db",
+            Self::WhatsApp => name.ends_with(".txt"),
         }
     }
 }
@@ -55,12 +113,28 @@ pub fn detect_format(text: &str) -> Option<HistoryFormat> {
     if text.starts_with('{') {
         return json::lines(text).take(MAX_LINES).find_map(detect_line).or_else(|| detect_object(text));
     }
+    if text.lines().next().is_some_and(aichat::starts_entry) || is_aichat_session(text) {
+        return Some(HistoryFormat::AiChat);
+    }
     text.lines().take(MAX_LINES).any(whatsapp::starts_message).then_some(HistoryFormat::WhatsApp)
+}
+
+/// Returns whether a text has the keys that every aichat session has.
+fn is_aichat_session(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let has_line = |prefix: &str| head.lines().any(|line| line.starts_with(prefix));
+    has_line("model:") && (has_line("messages:") || has_line("compressed_messages:"))
 }
 
 fn detect_array(text: &str) -> Option<HistoryFormat> {
     let head = &text[..text.floor_char_boundary(MAX_BYTES)];
-    let formats = [("\"mapping\"", HistoryFormat::ChatGpt), ("\"chat_messages\"", HistoryFormat::Claude)];
+    let formats = [
+        ("\"mapping\"", HistoryFormat::ChatGpt),
+        ("\"chat_messages\"", HistoryFormat::Claude),
+        ("\"chat\"", HistoryFormat::OpenWebUi),
+        ("\"history\"", HistoryFormat::OpenWebUi),
+        ("\"products\"", HistoryFormat::Gemini),
+    ];
     let matches = formats.into_iter().filter_map(|(key, format)| Some((find_key(head, key)?, format)));
     matches.min_by_key(|(offset, _)| *offset).map(|(_, format)| format)
 }
@@ -68,7 +142,17 @@ fn detect_array(text: &str) -> Option<HistoryFormat> {
 /// Detects an object that contains all conversations of a file.
 fn detect_object(text: &str) -> Option<HistoryFormat> {
     let head = &text[..text.floor_char_boundary(MAX_BYTES)];
-    find_key(head, "\"conversations\"").and_then(|_| detect_array(text))
+    let has_keys = |keys: &[&str]| keys.iter().all(|key| find_key(head, key).is_some());
+    if has_keys(&["\"conversations\""]) {
+        return detect_array(text);
+    }
+    let formats = [
+        (&["\"sessionId\"", "\"timeline\""], HistoryFormat::Copilot),
+        (&["\"sessionId\"", "\"chatMessages\""], HistoryFormat::Copilot),
+        (&["\"info\"", "\"messages\""], HistoryFormat::OpenCode),
+        (&["\"chat\"", "\"messages\""], HistoryFormat::OpenWebUi),
+    ];
+    formats.into_iter().find(|(keys, _)| has_keys(&keys[..])).map(|(_, format)| format)
 }
 
 /// Returns the offset of a quoted key. Inside a string its quotes would be escaped, and a value is not
@@ -85,6 +169,7 @@ struct LineFields {
     kind: Lenient<String>,
     r#type: Lenient<String>,
     payload: Lenient<IgnoredAny>,
+    data: Lenient<IgnoredAny>,
     role: Lenient<String>,
     id: Lenient<String>,
     timestamp: Lenient<String>,
@@ -105,6 +190,11 @@ fn detect_line(line: &str) -> Option<HistoryFormat> {
             if fields.payload.0.is_some() =>
         {
             Some(HistoryFormat::Codex)
+        }
+        Some("session.start" | "session.resume" | "user.message" | "assistant.message")
+            if fields.data.0.is_some() =>
+        {
+            Some(HistoryFormat::Copilot)
         }
         Some(_) if claude_code_ids.iter().any(|id| id.text().is_some()) => Some(HistoryFormat::ClaudeCode),
         Some("message") if fields.role.text().is_some() => Some(HistoryFormat::Codex),

@@ -20,13 +20,61 @@ pub struct DiscoveredHistory {
 /// Depth of the year, month and day directories in which Codex stores its sessions.
 const CODEX_DEPTH: usize = 3;
 
-/// Returns the existing sessions of Claude Code and Codex. By default, their homes are `~/.claude` and `~/.codex`.
-pub fn discover(claude_home: &Path, codex_home: &Path) -> Vec<DiscoveredHistory> {
-    let histories = [
-        DiscoveredHistory { format: HistoryFormat::ClaudeCode, files: claude_code_files(claude_home) },
-        DiscoveredHistory { format: HistoryFormat::Codex, files: codex_files(codex_home) },
-    ];
-    histories.into_iter().filter(|history| !history.files.is_empty()).collect()
+/// Returns the histories that exist in the given directories of programs, such as `~/.claude` and `~/.codex`. A program
+/// may have several directories.
+pub fn discover(places: &[(HistoryFormat, PathBuf)]) -> Vec<DiscoveredHistory> {
+    let mut histories: Vec<DiscoveredHistory> = Vec::new();
+    for (format, directory) in places {
+        let files = history_files(*format, directory);
+        match histories.iter_mut().find(|history| history.format == *format) {
+            Some(history) => history.files.extend(files),
+            None if files.is_empty() => {}
+            None => histories.push(DiscoveredHistory { format: *format, files }),
+        }
+    }
+    histories
+}
+
+fn history_files(format: HistoryFormat, home: &Path) -> Vec<PathBuf> {
+    match format {
+        HistoryFormat::ClaudeCode => claude_code_files(home),
+        HistoryFormat::Codex => codex_files(home),
+        HistoryFormat::AiChat => matching_files(format, home, &[("", 0), ("sessions", 2), ("agents", 3)]),
+        HistoryFormat::Copilot => {
+            matching_files(format, home, &[("history-session-state", 0), ("session-state", 1)])
+        }
+        HistoryFormat::Cursor => {
+            matching_files(format, home, &[("globalStorage", 0), ("workspaceStorage", 1)])
+        }
+        HistoryFormat::Llm => matching_files(format, home, &[("", 0)]),
+        HistoryFormat::OpenCode => matching_files(format, home, &[("", 0), ("storage/session", 1)]),
+        // These programs keep their histories elsewhere.
+        HistoryFormat::ChatGpt
+        | HistoryFormat::Claude
+        | HistoryFormat::Gemini
+        | HistoryFormat::Memoir
+        | HistoryFormat::OpenWebUi
+        | HistoryFormat::WhatsApp => Vec::new(),
+    }
+}
+
+/// Lists the files of a format in some directories of a program, each with its depth. The files of one directory are
+/// sorted by modification time.
+fn matching_files(format: HistoryFormat, home: &Path, directories: &[(&str, usize)]) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for (directory, depth) in directories {
+        let mut files = Vec::new();
+        visit_files(&home.join(directory), *depth, &mut |entry, _| {
+            let path = entry.path();
+            if format.includes_file(&path) {
+                let modified = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+                files.push((modified, path));
+            }
+        });
+        files.sort();
+        all.extend(files.into_iter().map(|(_, path)| path));
+    }
+    all
 }
 
 /// Lists `projects/<project>/<session>.jsonl`, sorted by modification time. Skips the files of sub-agents.
@@ -111,7 +159,9 @@ mod tests {
     #[test]
     fn missing_directories_are_ignored() {
         let home = tempfile::tempdir().unwrap();
-        assert_eq!(discover(&home.path().join("a"), &home.path().join("b")), []);
+        let places = [HistoryFormat::ClaudeCode, HistoryFormat::Codex, HistoryFormat::Cursor]
+            .map(|format| (format, home.path().join(format.name())));
+        assert_eq!(discover(&places), []);
     }
 
     #[test]
@@ -131,7 +181,7 @@ mod tests {
         write(&codex.join("history.jsonl"), 0);
         #[cfg(unix)]
         std::os::unix::fs::symlink(claude.join("projects"), claude.join("projects/-x/loop")).unwrap();
-        let histories = discover(&claude, &codex);
+        let histories = discover(&[(HistoryFormat::ClaudeCode, claude), (HistoryFormat::Codex, codex)]);
         assert_eq!(
             histories.iter().map(|history| history.format).collect::<Vec<_>>(),
             [HistoryFormat::ClaudeCode, HistoryFormat::Codex]
@@ -145,5 +195,51 @@ mod tests {
                 "rollout-2025-10-02T08-00-00-b.jsonl"
             ]
         );
+    }
+
+    #[test]
+    fn files_with_keys_and_settings_are_not_listed() {
+        let home = tempfile::tempdir().unwrap();
+        for (format, files, others) in [
+            (
+                HistoryFormat::AiChat,
+                &["agents/cook/sessions/x.yaml", "messages.md", "sessions/_/y.yaml", "sessions/z.yaml"][..],
+                &["config.yaml", ".env", "roles/r.md"][..],
+            ),
+            (
+                HistoryFormat::Copilot,
+                &[
+                    "history-session-state/session_1.json",
+                    "session-state/2.jsonl",
+                    "session-state/3/events.jsonl",
+                ],
+                &["config.json", "session-state/3/workspace.yaml", "session-store.db"],
+            ),
+            (
+                HistoryFormat::Cursor,
+                &["globalStorage/state.vscdb", "workspaceStorage/0f/state.vscdb"],
+                &["globalStorage/state.vscdb.backup", "settings.json", "workspaceStorage/0f/workspace.json"],
+            ),
+            (HistoryFormat::Llm, &["logs.db"], &["keys.json", "embeddings.db"]),
+            (
+                HistoryFormat::OpenCode,
+                &["opencode-dev.db", "opencode.db", "storage/session/p/ses_1.json"],
+                &[
+                    "auth.json",
+                    "opencode.db-wal",
+                    "storage/session_diff/ses_1.json",
+                    "storage/todo/ses_1.json",
+                ],
+            ),
+        ] {
+            let directory = home.path().join(format.name());
+            for file in files.iter().chain(others) {
+                write(&directory.join(file), 0);
+            }
+            let mut paths = discover(&[(format, directory.clone())]).remove(0).files;
+            paths.sort();
+            let expected: Vec<PathBuf> = files.iter().map(|file| directory.join(file)).collect();
+            assert_eq!(paths, expected, "{}", format.name());
+        }
     }
 }

@@ -41,7 +41,12 @@ pub async fn import_conversation(
     for attempt in 1..=MAX_ATTEMPTS {
         let (earlier, origin) = match find_earlier(store, conversation).await? {
             EarlierImport::Same(import) => (Some(import.clone()), import.origin),
-            EarlierImport::Different => return Ok(ImportOutcome::Different),
+            EarlierImport::Different(import) => {
+                return Ok(match is_older_copy(store, &import, conversation).await? {
+                    true => ImportOutcome::Unchanged,
+                    false => ImportOutcome::Different,
+                });
+            }
             EarlierImport::New => (None, format!("{}{}", conversation.origin, conversation.name)),
         };
         let new = match &earlier {
@@ -66,7 +71,7 @@ pub async fn import_conversation(
             last_seen: new.last_seen,
             exchanges: &into_exchanges(&clamp_dates(now, new.messages), &conversation.model),
             messages: messages.len() as u64,
-            checksum: &checksum(messages),
+            checksum: &checksum(messages, conversation.has_times),
         };
         match store.put_import(&import).await {
             Ok(Some(_)) => return Ok(outcome),
@@ -136,8 +141,8 @@ async fn messages_to_add<'a>(
 /// How a conversation relates to earlier imports.
 enum EarlierImport {
     Same(Import),
-    /// Another conversation has the same name.
-    Different,
+    /// Another conversation has the same name, or an older copy of the conversation was given.
+    Different(Import),
     New,
 }
 
@@ -158,23 +163,49 @@ async fn find_earlier(
     }
     let is_beginning = |import: &&Import| {
         let count = usize::try_from(import.messages).unwrap_or(usize::MAX);
-        conversation.messages.get(..count).is_some_and(|messages| checksum(messages) == import.checksum)
+        conversation
+            .messages
+            .get(..count)
+            .is_some_and(|messages| checksum(messages, conversation.has_times) == import.checksum)
     };
     let longest =
         imports.iter().filter(is_beginning).max_by_key(|import| (has_same_name(import), import.messages));
-    Ok(match longest {
-        Some(import) if has_same_name(import) || import.messages > 1 => EarlierImport::Same(import.clone()),
-        _ if imports.iter().any(has_same_name) => EarlierImport::Different,
+    Ok(match (longest, imports.iter().find(|import| has_same_name(import))) {
+        (Some(import), _) if has_same_name(import) || import.messages > 1 => {
+            EarlierImport::Same(import.clone())
+        }
+        (_, Some(import)) => EarlierImport::Different(import.clone()),
         _ => EarlierImport::New,
     })
 }
 
-/// Returns a checksum over the author, time and text of the messages. The role substitutes for a missing author.
-fn checksum(messages: &[DraftMessage]) -> String {
+/// Returns whether all messages of the conversation are already stored, because a longer copy was imported before.
+async fn is_older_copy(
+    store: &(impl Exchanges + ?Sized),
+    earlier: &Import,
+    conversation: &ImportedConversation,
+) -> Result<bool, StoreError> {
+    if (conversation.messages.len() as u64) >= earlier.messages {
+        return Ok(false);
+    }
+    let stored = store.messages(earlier.conversation_id, u32::MAX).await?;
+    let is_same = |(new, stored): (&DraftMessage, &Message)| {
+        let is_same_time = !conversation.has_times || new.created == stored.created;
+        is_same_time
+            && (&new.author, new.body.role(), new.body.text())
+                == (&stored.author, stored.body.role(), stored.body.text())
+    };
+    Ok(stored.len() >= conversation.messages.len() && conversation.messages.iter().zip(&stored).all(is_same))
+}
+
+/// Returns a checksum over the author, time and text of the messages. The role substitutes for a missing author. Times
+/// that are not in the file are left out, because they may change.
+fn checksum(messages: &[DraftMessage], has_times: bool) -> String {
     let mut hasher = Sha256::new();
     for message in messages {
         let author = message.author.as_deref().unwrap_or(message.body.role().as_str());
-        hasher.update(format!("{author}\0{}\0{}\0", message.created.as_millis(), message.body.text()));
+        let created = if has_times { message.created.as_millis() } else { 0 };
+        hasher.update(format!("{author}\0{created}\0{}\0", message.body.text()));
     }
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -216,6 +247,7 @@ mod tests {
             name: "Anna".into(),
             scope: "whatsapp".into(),
             model: "imported".into(),
+            has_times: true,
             messages: texts.iter().map(message).collect(),
         }
     }
@@ -238,6 +270,7 @@ mod tests {
         assert_eq!(import(&texts[..3], false).await, ImportOutcome::Unchanged);
         assert_eq!(import(&texts, false).await, ImportOutcome::Extended(1));
         assert_eq!(import(&texts, false).await, ImportOutcome::Unchanged);
+        assert_eq!(import(&texts[..2], false).await, ImportOutcome::Unchanged, "an older copy");
         assert_eq!(
             import(&[("another", 0), ("two", 1), ("x", 2), ("y", 3)], false).await,
             ImportOutcome::Different
@@ -252,6 +285,19 @@ mod tests {
         let stored_texts: Vec<&str> = messages.iter().map(|message| message.text.as_str()).collect();
         assert_eq!(stored_texts, ["one", "two", "after a long pause", "four"]);
         assert!(messages.iter().all(|message| message.author.as_deref() == Some("Anna")));
+    }
+
+    #[tokio::test]
+    async fn times_that_are_not_in_the_file_may_change() {
+        let (_directory, store) = store().await;
+        let import = async |texts: &[(&str, i64)]| {
+            let conversation = ImportedConversation { has_times: false, ..conversation(texts) };
+            import_conversation(&store, &conversation, SystemClock.now(), false).await.unwrap()
+        };
+        assert_eq!(import(&[("one", 1), ("two", 1)]).await, ImportOutcome::New(2));
+        assert_eq!(import(&[("one", 5), ("two", 5)]).await, ImportOutcome::Unchanged);
+        assert_eq!(import(&[("one", 9), ("two", 9), ("three", 9)]).await, ImportOutcome::Extended(1));
+        assert_eq!(import(&[("one", 5), ("two", 5)]).await, ImportOutcome::Unchanged);
     }
 
     #[tokio::test]

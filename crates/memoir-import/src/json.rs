@@ -57,6 +57,12 @@ pub(crate) fn from_unix_seconds(seconds: f64) -> Option<Timestamp> {
     (seconds > 0.0).then(|| Timestamp::from_millis(timestamp.as_millisecond()))
 }
 
+/// Converts seconds or milliseconds since 1970. No time in milliseconds that programs write is as small as one in seconds.
+pub(crate) fn from_unix(number: f64) -> Option<Timestamp> {
+    const MIN_MILLISECONDS: f64 = 1e11;
+    from_unix_seconds(if number < MIN_MILLISECONDS { number } else { number / 1000.0 })
+}
+
 /// The unparsed elements of a JSON array.
 pub(crate) struct Elements<'a> {
     pub(crate) values: Vec<&'a RawValue>,

@@ -4,6 +4,7 @@
 //! [`detect_format`] recognizes the format of a file, [`discover`] lists the histories on this machine, and
 //! [`import_conversation`] stores a conversation. Importing a conversation again adds only its new messages.
 
+mod aichat;
 mod archive;
 mod blocks;
 mod branch;
@@ -12,25 +13,41 @@ mod chatgpt;
 mod claude;
 mod claude_code;
 mod codex;
+mod copilot;
+mod cursor;
+mod database;
 mod detect;
 mod discover;
 pub mod drafts;
 mod exchanges;
+mod gemini;
+mod html;
 mod import;
 mod json;
+mod llm;
+mod markup;
 pub mod memoir_format;
+mod open_webui;
+mod opencode;
 mod whatsapp;
 mod whatsapp_title;
+mod yaml;
 
+pub use aichat::{aichat_session_name, read_aichat};
 pub use archive::{EntryReader, is_archive, read_archive};
 pub use chatgpt::read_chatgpt;
 pub use claude::read_claude;
 pub use claude_code::read_claude_code;
 pub use codex::read_codex;
+pub use copilot::read_copilot;
+pub use database::{is_database, read_database};
 pub use detect::{HistoryFormat, detect_format};
 pub use discover::{DiscoveredHistory, discover};
+pub use gemini::read_gemini;
 pub use import::{ImportOutcome, import_conversation};
 pub use memoir_format::read_memoir;
+pub use open_webui::read_open_webui;
+pub use opencode::{read_opencode, read_opencode_files};
 pub use whatsapp::{DateOrder, read_whatsapp};
 pub use whatsapp_title::whatsapp_chat_name;
 
@@ -44,8 +61,8 @@ pub const UNKNOWN_MODEL: &str = "imported";
 pub struct ImportedConversation {
     /// Title on one line.
     pub title: String,
-    /// The program and the conversation's id in it: `chatgpt/<id>`, `claude/<uuid>`, `claude-code/<session id>`,
-    /// `codex/<session id>`, `memoir/<created>/<id>` or `whatsapp/<day>/`.
+    /// The program and the conversation's id in it, such as `chatgpt/<id>`, `codex/<session id>`,
+    /// `memoir/<created>/<id>` or `whatsapp/<day>/`.
     pub origin: String,
     /// Name of the chat in that program. Empty if the origin alone identifies the conversation.
     pub name: String,
@@ -53,6 +70,9 @@ pub struct ImportedConversation {
     pub scope: String,
     /// Model that answered, or [`UNKNOWN_MODEL`].
     pub model: String,
+    /// Whether the file contains the times of the messages. Otherwise they may differ in another copy of the
+    /// conversation, and do not distinguish it.
+    pub has_times: bool,
     /// The messages, oldest first.
     pub messages: Vec<DraftMessage>,
 }
@@ -81,6 +101,9 @@ pub enum ImportError {
     /// A zip file unpacks to more than Memoir reads.
     #[error("this zip file unpacks to more than 1 GiB")]
     LargeArchive,
+    /// A database cannot be read. Contains the reason.
+    #[error("the database could not be read: {0}")]
+    Database(String),
     /// A date does not exist.
     #[error("line {line}: \"{text}\" is not a valid date {order}")]
     Date {

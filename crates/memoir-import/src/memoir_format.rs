@@ -264,6 +264,7 @@ fn build_conversation(line: ConversationLine) -> ImportedConversation {
         name: String::new(),
         scope,
         model: UNKNOWN_MODEL.into(),
+        has_times: true,
         messages: Vec::new(),
     }
 }

@@ -180,6 +180,7 @@ fn build_conversation(chat: &str, date: civil::Date, messages: Vec<DraftMessage>
         name: chat.to_owned(),
         scope: "whatsapp".into(),
         model: UNKNOWN_MODEL.into(),
+        has_times: true,
         messages,
     }
 }

@@ -108,7 +108,7 @@ fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     prefix
         .chars()
         .all(|letter| rest.next().is_some_and(|other| is_same_letter(letter, other)))
-        .then(|| rest.as_str())
+        .then_some(rest.as_str())
 }
 
 /// Removes a suffix regardless of its case.
@@ -117,7 +117,7 @@ fn strip_suffix<'a>(text: &'a str, suffix: &str) -> Option<&'a str> {
     let mut letters = suffix.chars().rev();
     letters
         .all(|letter| rest.next_back().is_some_and(|other| is_same_letter(letter, other)))
-        .then(|| rest.as_str())
+        .then_some(rest.as_str())
 }
 
 #[cfg(test)]

@@ -69,6 +69,15 @@ pub const ALL: &[Variable] = &[
         "Directory of Claude Code, if not `~/.claude`. `memoir import` reads sessions from it.",
     ),
     variable("CODEX_HOME", "Directory of Codex, if not `~/.codex`. `memoir import` reads sessions from it."),
+    variable(
+        "COPILOT_HOME",
+        "Directory of Copilot CLI, if not `~/.copilot`. `memoir import` reads sessions from it.",
+    ),
+    variable("LLM_USER_PATH", "Directory of llm, if not the default. `memoir import` reads its `logs.db`."),
+    variable(
+        "AICHAT_CONFIG_DIR",
+        "Directory of aichat, if not the default. `memoir import` reads sessions and `messages.md` from it.",
+    ),
 ];
 
 /// The environment of the process, captured once by the front end. Does not implement `Debug` because it contains API

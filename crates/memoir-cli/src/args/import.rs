@@ -12,6 +12,8 @@ use crate::completion_source::ValueSource;
 pub(crate) enum ImportCommand {
     /// List the histories of other agents found on this machine
     Found,
+    /// Import from aichat: session files, messages.md or directories; defaults to those found on this machine
+    Aichat(LocalImportArgs),
     /// Import from ChatGPT: a data export, as a zip file, a directory or conversations.json
     Chatgpt(ImportArgs),
     /// Import from Claude: a data export, as a zip file, a directory or conversations.json
@@ -20,8 +22,20 @@ pub(crate) enum ImportCommand {
     ClaudeCode(LocalImportArgs),
     /// Import from Codex: session files or directories; defaults to those found on this machine
     Codex(LocalImportArgs),
+    /// Import from Copilot CLI: session files or directories; defaults to those found on this machine
+    Copilot(LocalImportArgs),
+    /// Import from Cursor: its state.vscdb files or directories; defaults to those found on this machine
+    Cursor(LocalImportArgs),
+    /// Import from Gemini: a Google Takeout, as a zip file, a directory or MyActivity.json
+    Gemini(ImportArgs),
+    /// Import from llm: its logs.db or directory; defaults to the one found on this machine
+    Llm(LocalImportArgs),
     /// Import from Memoir: files written by `memoir export --format jsonl`
     Memoir(ImportArgs),
+    /// Import from Open WebUI: exported chats as a JSON or zip file, or its webui.db
+    OpenWebui(ImportArgs),
+    /// Import from opencode: its database, exported sessions or directories; defaults to those found on this machine
+    Opencode(LocalImportArgs),
     /// Import from WhatsApp: an exported chat, as a zip or text file, as one conversation per day
     Whatsapp {
         /// Exported chat

@@ -13,7 +13,8 @@ use super::pluralize;
 pub(crate) fn histories(report: &DiscoveryReport) -> String {
     if report.histories.is_empty() {
         return "No histories of other agents were found on this machine. Import an exported file with \
-                `import chatgpt FILE`, `import claude FILE`, `import memoir FILE` or `import whatsapp FILE`.\n"
+                `import chatgpt FILE`, `import claude FILE`, `import gemini FILE`, `import memoir FILE`, \
+                `import open-webui FILE` or `import whatsapp FILE`.\n"
             .into();
     }
     let line = |history: &LocalHistory| {
@@ -26,9 +27,14 @@ pub(crate) fn histories(report: &DiscoveryReport) -> String {
     report.histories.iter().map(line).collect()
 }
 
-/// Returns the number of sessions in a history, and the program that they are from.
+/// Returns the number of sessions or files in a history, and the program that they are from.
 pub(crate) fn sessions(history: &LocalHistory) -> String {
-    format!("{} from {}", pluralize(history.files.len() as u64, "session", "sessions"), history.program)
+    let count = history.files.len() as u64;
+    let files = match history.has_session_files {
+        true => pluralize(count, "session", "sessions"),
+        false => pluralize(count, "file", "files"),
+    };
+    format!("{files} from {}", history.program)
 }
 
 /// Returns the number of imported and skipped items.

@@ -30,6 +30,9 @@ pub(crate) async fn run(
 fn request(command: ImportCommand) -> Option<ImportRequest> {
     let (source, dry_run) = match command {
         ImportCommand::Found => return None,
+        ImportCommand::Aichat(arguments) => {
+            (ImportSource::AiChat { paths: arguments.paths }, arguments.dry_run)
+        }
         ImportCommand::Chatgpt(arguments) => {
             (ImportSource::ChatGpt { paths: arguments.paths }, arguments.dry_run)
         }
@@ -44,6 +47,22 @@ fn request(command: ImportCommand) -> Option<ImportRequest> {
         }
         ImportCommand::Codex(arguments) => {
             (ImportSource::Codex { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Copilot(arguments) => {
+            (ImportSource::Copilot { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Cursor(arguments) => {
+            (ImportSource::Cursor { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Gemini(arguments) => {
+            (ImportSource::Gemini { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Llm(arguments) => (ImportSource::Llm { paths: arguments.paths }, arguments.dry_run),
+        ImportCommand::OpenWebui(arguments) => {
+            (ImportSource::OpenWebUi { paths: arguments.paths }, arguments.dry_run)
+        }
+        ImportCommand::Opencode(arguments) => {
+            (ImportSource::OpenCode { paths: arguments.paths }, arguments.dry_run)
         }
         ImportCommand::Whatsapp { file, name, dates, dry_run } => {
             (ImportSource::WhatsApp { file, name, dates }, dry_run)

@@ -179,7 +179,7 @@ fn histories_of_other_programs_are_imported_once() {
     assert!(stderr.contains("Check that the file exists"), "{stderr}");
     fs::write(home.workspace().join("export.zip"), b"PK\x03\x04\xff\xfe").unwrap();
     let stderr = home.memoir(["import", "chatgpt", "export.zip"]).fail(1);
-    assert!(stderr.contains("Unpack it first"), "{stderr}");
+    assert!(stderr.contains("this zip file is damaged or encrypted. Download it again."), "{stderr}");
 }
 
 #[test]

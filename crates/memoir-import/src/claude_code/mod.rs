@@ -73,6 +73,7 @@ pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
         name: String::new(),
         scope: lines.iter().find_map(|line| line.cwd.text()).unwrap_or("claude-code").into(),
         model: lines.iter().rev().find_map(SessionLine::model).unwrap_or(UNKNOWN_MODEL).into(),
+        has_times: true,
         messages,
     });
     Ok(history.finish())

@@ -277,3 +277,166 @@ fn complete_conversations_of_a_truncated_file_are_read() {
     );
     assert!(history.skipped.contains(&("conversations that could not be read", 1)));
 }
+
+/// Returns the metadata of each conversation, followed by its messages.
+fn describe(history: &ImportedHistory) -> Vec<String> {
+    let conversations = history.conversations.iter();
+    conversations
+        .flat_map(|conversation| {
+            [vec![metadata(conversation).join(" | ")], format_messages(conversation)].concat()
+        })
+        .collect()
+}
+
+#[test]
+fn aichat_session() {
+    let history = read(6);
+    assert_eq!(
+        describe(&history),
+        [
+            "aichat/sessions/garden | garden | aichat | openai:gpt-4o-mini",
+            "15:06:40.000Z ? When do I sow runner beans?",
+            "15:06:40.000Z ! In mid May.\n\n- soil above 10 C\n- no frost",
+            "15:06:40.000Z ? Is this bed big enough?",
+            "15:06:40.000Z ! yes",
+            "15:06:40.000Z ? Shall I water today?",
+            "15:06:40.000Z ! 12 mm is enough, no.",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [("pictures, recordings and other files", 1), ("system messages", 2), ("tool calls and results", 2)]
+    );
+}
+
+#[test]
+fn aichat_messages() {
+    let history = read(7);
+    assert_eq!(
+        describe(&history),
+        [
+            "aichat/messages/2023-06-02T16:22:07.000Z/fdebdb4931fe | What grows in the shade? | aichat | imported",
+            "16:22:07.000Z ? What grows in the shade?",
+            "16:22:07.000Z ! Ferns, hostas and wild garlic.",
+            "aichat/messages/2025-05-11T06:30:00.000Z/2b166428ab4b | \
+             Two lines about compost: which kitchen scraps? | aichat | imported",
+            "06:30:00.000Z ? Two lines about compost: which kitchen scraps?\n\
+             And how long [2 years?] until it is ready (roughly)?",
+            "06:30:00.000Z ! Peels, coffee grounds, egg shells.\n\n--------\n\nBetween 6 and 12 months.",
+            "aichat/messages/2025-05-11T21:04:59.000Z/dbde1d94ba51 | What is wrong with this leaf? | aichat | imported",
+            "21:04:59.000Z ? What is wrong with this leaf?",
+            "21:04:59.000Z ! Iron is missing.",
+            "aichat/messages/2025-05-12T05:00:00.000Z/c6288a6883f1 | How warm will it be tomorrow? | aichat | imported",
+            "05:00:00.000Z ? How warm will it be tomorrow?",
+            "05:00:00.000Z ! It will be 19 C in Appelby.",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [("pictures, recordings and other files", 1), ("thoughts", 1), ("tool calls and results", 1)]
+    );
+}
+
+#[test]
+fn copilot() {
+    let history = read(8);
+    assert_eq!(
+        describe(&history),
+        [
+            "copilot/0b5e7d2a-1111-4222-8333-444455556666 | Write the pancake recipe to a file @milk.txt | \
+             copilot | claude-sonnet-4.5",
+            "18:00:05.000Z ? Write the pancake recipe to a file @milk.txt",
+            "18:00:12.000Z ! As you wish: 250 g flour, 480 ml milk.",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [
+            ("lines that could not be read", 1),
+            ("lines written by the program", 7),
+            ("pictures, recordings and other files", 1),
+            ("sub-agent messages", 1),
+            ("tool calls and results", 3),
+        ]
+    );
+    let old = read(9);
+    assert_eq!(
+        describe(&old),
+        [
+            "copilot/9c0d1e2f-aaaa-4bbb-8ccc-dddddddddddd | List the seeds | copilot | claude-sonnet-4.5",
+            "07:15:04.000Z ? List the seeds",
+            "07:15:06.000Z ! I will look.",
+            "07:15:09.000Z ! Beans and kale.",
+        ]
+    );
+    assert_eq!(old.skipped, [("lines written by the program", 1), ("tool calls and results", 1)]);
+}
+
+#[test]
+fn gemini() {
+    let history = read(10);
+    assert_eq!(
+        describe(&history),
+        [
+            "gemini/2026-05-11T08:30:00.000Z | When do I sow runner beans? | gemini | imported",
+            "08:30:00.000Z ? When do I sow runner beans?",
+            "08:30:00.000Z ! In mid May, it's warm enough then.",
+            "08:30:00.000Z ? Which ones like shade?",
+            "08:30:00.000Z ! Ferns.\n\nHostas and **wild garlic**.",
+            "08:40:12.345Z ! Iron is missing; the veins stay green.",
+            "gemini/3fa2b0c1d4e5f607 | A pancake recipe | gemini | imported",
+            "17:30:00.500Z ? A pancake recipe\nfor four",
+            "17:30:00.500Z ! ### Pancakes\n\n- 250 g flour\n- 480 ml milk\n\n```\nmix <gently>\n```",
+            "17:31:00.004Z ? Two cups of milk in ml?",
+            "17:31:00.004Z ! 480 ml.",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [("messages of other kinds", 4), ("pictures, recordings and other files", 1)]
+    );
+}
+
+#[test]
+fn opencode() {
+    let history = read(11);
+    assert_eq!(
+        describe(&history),
+        [
+            "opencode/ses_e0d0 | Bake the bread in @recipe.md | /home/me/kitchen | claude-sonnet-4",
+            "18:00:00.000Z ? Bake the bread in @recipe.md",
+            "18:00:01.000Z ! There is no oven command. Heat it to 230 degrees yourself.",
+        ]
+    );
+}
+
+#[test]
+fn open_webui() {
+    let history = read(12);
+    assert_eq!(
+        describe(&history),
+        [
+            "open-webui/Quick note | Quick note | open-webui | imported",
+            "00:00:00.000Z ? Remember: mulch.",
+            "open-webui/1f0c7f0a-0000-4000-8000-00000000000a | Runner beans | open-webui | llama3.2:latest",
+            "06:30:00.000Z ? When do I sow runner beans?",
+            "06:30:05.000Z ! In mid May.",
+            "06:31:40.000Z ? Shall I water today?",
+            "06:31:49.000Z ! No, 12 mm fell this week.",
+            "open-webui/1f0c7f0a-0000-4000-8000-00000000000b | Milk in a batter | open-webui | gpt-oss:20b",
+            "15:33:20.000Z ? How much is two cups of milk?",
+            "15:33:24.000Z ! Two cups are 480 ml.",
+            "15:33:30.000Z ? And three?",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [
+            ("empty messages", 1),
+            ("messages on abandoned branches", 1),
+            ("pictures, recordings and other files", 1),
+            ("thoughts", 1),
+            ("tool calls and results", 2),
+        ]
+    );
+}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use memoir_import::{DiscoveredHistory, discover};
+use memoir_import::{DiscoveredHistory, HistoryFormat, discover};
 use memoir_store::Imports;
 use serde::Serialize;
 
@@ -23,7 +23,9 @@ pub struct LocalHistory {
     pub program: &'static str,
     /// Tag of its [`ImportSource`](super::ImportSource), which is also the name of its subcommand.
     pub source: &'static str,
-    /// One file per session, oldest first.
+    /// Whether each file has one session. Other files have any number of conversations.
+    pub has_session_files: bool,
+    /// Files of the history, oldest first.
     pub files: Vec<PathBuf>,
     /// Number of conversations that were already imported from this program.
     pub imported: u64,
@@ -38,19 +40,53 @@ pub async fn find_histories(
     for DiscoveredHistory { format, files } in find_sessions(environment) {
         let source = source_name(format);
         let imported = store.imports(&format!("{source}/")).await?.len() as u64;
-        histories.push(LocalHistory { program: format.name(), source, files, imported });
+        histories.push(LocalHistory {
+            program: format.name(),
+            source,
+            has_session_files: format.has_session_files(),
+            files,
+            imported,
+        });
     }
     Ok(DiscoveryReport { histories })
 }
 
-/// Returns the sessions of Claude Code and Codex. Their environment variables determine where to look; the default is
-/// the user's home directory.
+/// Returns the histories of programs that keep them on this machine. Their environment variables determine where to
+/// look; the default is in the user's home directory.
 pub(super) fn find_sessions(environment: &Environment) -> Vec<DiscoveredHistory> {
-    let directory = |variable: &str, default: &str| match environment.variable(variable) {
-        Some(path) => PathBuf::from(path),
-        None => environment.user_home().map(|home| home.join(default)).unwrap_or_default(),
+    discover(&history_places(environment))
+}
+
+/// Returns the directories in which programs keep their histories, on Linux and on macOS.
+fn history_places(environment: &Environment) -> Vec<(HistoryFormat, PathBuf)> {
+    let at_home = |path: &str| environment.user_home().map(|home| home.join(path));
+    let variable = |name: &str| environment.variable(name).map(PathBuf::from);
+    let config = variable("XDG_CONFIG_HOME").or_else(|| at_home(".config"));
+    let data = variable("XDG_DATA_HOME").or_else(|| at_home(".local/share"));
+    let in_config = |path: &str| config.as_ref().map(|config| config.join(path));
+    let in_library = |path: &str| at_home("Library/Application Support").map(|library| library.join(path));
+    // A program's variable replaces its other directories.
+    let places = |own: Option<PathBuf>, defaults: Vec<Option<PathBuf>>| match own {
+        Some(own) => vec![own],
+        None => defaults.into_iter().flatten().collect(),
     };
-    discover(&directory("CLAUDE_CONFIG_DIR", ".claude"), &directory("CODEX_HOME", ".codex"))
+    let llm = "io.datasette.llm";
+    let programs = [
+        (HistoryFormat::ClaudeCode, places(variable("CLAUDE_CONFIG_DIR"), vec![at_home(".claude")])),
+        (HistoryFormat::Codex, places(variable("CODEX_HOME"), vec![at_home(".codex")])),
+        (HistoryFormat::Copilot, places(variable("COPILOT_HOME"), vec![at_home(".copilot")])),
+        (HistoryFormat::Cursor, places(None, vec![in_config("Cursor/User"), in_library("Cursor/User")])),
+        (HistoryFormat::OpenCode, places(None, vec![data.map(|data| data.join("opencode"))])),
+        (HistoryFormat::Llm, places(variable("LLM_USER_PATH"), vec![in_config(llm), in_library(llm)])),
+        (
+            HistoryFormat::AiChat,
+            places(variable("AICHAT_CONFIG_DIR"), vec![in_config("aichat"), in_library("aichat")]),
+        ),
+    ];
+    let pairs = |(format, directories): (HistoryFormat, Vec<PathBuf>)| {
+        directories.into_iter().map(move |directory| (format, directory))
+    };
+    programs.into_iter().flat_map(pairs).collect()
 }
 
 #[cfg(test)]
@@ -77,9 +113,30 @@ mod tests {
         let expected = LocalHistory {
             program: "Claude Code",
             source: "claude-code",
+            has_session_files: true,
             files: vec![sessions.join("1.jsonl")],
             imported: 0,
         };
         assert_eq!(report.histories, [expected]);
+    }
+
+    #[test]
+    fn programs_are_found_in_the_places_of_linux_and_macos() {
+        let directory = tempfile::tempdir().unwrap();
+        for file in [
+            ".config/io.datasette.llm/logs.db",
+            "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
+            ".local/share/opencode/opencode.db",
+            ".copilot/session-state/1/events.jsonl",
+            "Library/Application Support/aichat/messages.md",
+        ] {
+            let path = directory.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let environment = Environment::default().with_user_home(Some(directory.path().to_owned()));
+        let programs: Vec<&str> =
+            find_sessions(&environment).iter().map(|history| history.format.name()).collect();
+        assert_eq!(programs, ["Copilot CLI", "Cursor", "opencode", "llm", "aichat"]);
     }
 }

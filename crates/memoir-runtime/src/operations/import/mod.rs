@@ -35,31 +35,37 @@ pub async fn import(
 ) -> Result<ImportReport, Failure> {
     let mut run = ImportRun {
         store,
+        zone,
         progress,
         report: ImportReport { dry_run: request.dry_run, ..ImportReport::default() },
     };
     let (format, paths) = match &request.source {
-        ImportSource::ChatGpt { paths } => (HistoryFormat::ChatGpt, paths.clone()),
-        ImportSource::Claude { paths } => (HistoryFormat::Claude, paths.clone()),
-        ImportSource::Memoir { paths } => (HistoryFormat::Memoir, paths.clone()),
-        ImportSource::ClaudeCode { paths } => {
-            (HistoryFormat::ClaudeCode, paths_or_sessions(HistoryFormat::ClaudeCode, paths, environment)?)
-        }
-        ImportSource::Codex { paths } => {
-            (HistoryFormat::Codex, paths_or_sessions(HistoryFormat::Codex, paths, environment)?)
-        }
         ImportSource::WhatsApp { file, name, dates } => {
             let history = files::read_chat(file, name.as_deref(), dates.map(DateOrder::from), zone)?;
             run.report.files_read = 1;
             run.add(history).await?;
             return Ok(run.report);
         }
+        ImportSource::AiChat { paths } => (HistoryFormat::AiChat, paths),
+        ImportSource::ChatGpt { paths } => (HistoryFormat::ChatGpt, paths),
+        ImportSource::Claude { paths } => (HistoryFormat::Claude, paths),
+        ImportSource::ClaudeCode { paths } => (HistoryFormat::ClaudeCode, paths),
+        ImportSource::Codex { paths } => (HistoryFormat::Codex, paths),
+        ImportSource::Copilot { paths } => (HistoryFormat::Copilot, paths),
+        ImportSource::Cursor { paths } => (HistoryFormat::Cursor, paths),
+        ImportSource::Gemini { paths } => (HistoryFormat::Gemini, paths),
+        ImportSource::Llm { paths } => (HistoryFormat::Llm, paths),
+        ImportSource::Memoir { paths } => (HistoryFormat::Memoir, paths),
+        ImportSource::OpenCode { paths } => (HistoryFormat::OpenCode, paths),
+        ImportSource::OpenWebUi { paths } => (HistoryFormat::OpenWebUi, paths),
     };
+    let paths = paths_or_histories(format, paths, environment)?;
     run.add_files(format, files::expand(format, &paths)?).await?;
     Ok(run.report)
 }
 
-fn paths_or_sessions(
+/// Returns the given paths or, if there are none, the history of the program on this machine.
+fn paths_or_histories(
     format: HistoryFormat,
     paths: &[PathBuf],
     environment: &Environment,
@@ -69,7 +75,8 @@ fn paths_or_sessions(
     }
     let sessions = discovery::find_sessions(environment).into_iter().find(|history| history.format == format);
     sessions.map(|history| history.files).ok_or_else(|| {
-        Failure::failed(format!("no {} sessions were found on this machine", format.name()))
+        let history = if format.has_session_files() { "sessions were" } else { "history was" };
+        Failure::failed(format!("no {} {history} found on this machine", format.name()))
             .hint("Specify the files, or the directory that contains them.")
     })
 }
@@ -77,17 +84,25 @@ fn paths_or_sessions(
 /// Returns the tag of the [`ImportSource`] of a format. It is also the prefix of origins in the store.
 const fn source_name(format: HistoryFormat) -> &'static str {
     match format {
+        HistoryFormat::AiChat => "aichat",
         HistoryFormat::ChatGpt => "chatgpt",
         HistoryFormat::Claude => "claude",
         HistoryFormat::ClaudeCode => "claude-code",
         HistoryFormat::Codex => "codex",
+        HistoryFormat::Copilot => "copilot",
+        HistoryFormat::Cursor => "cursor",
+        HistoryFormat::Gemini => "gemini",
+        HistoryFormat::Llm => "llm",
         HistoryFormat::Memoir => "memoir",
+        HistoryFormat::OpenCode => "opencode",
+        HistoryFormat::OpenWebUi => "open-webui",
         HistoryFormat::WhatsApp => "whatsapp",
     }
 }
 
 struct ImportRun<'a, S: ?Sized> {
     store: &'a S,
+    zone: &'a TimeZone,
     progress: &'a mut (dyn FnMut(Progress) + Send),
     report: ImportReport,
 }
@@ -97,13 +112,7 @@ impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
         let total = files.len();
         self.report_progress(ProgressUnit::Files, 0, total);
         for (index, file) in files.into_iter().enumerate() {
-            let path = file.clone();
-            // Parsing a large file blocks, so do it on another thread to keep the caller responsive to interrupts.
-            let handle = tokio::task::spawn_blocking(move || files::read_history(format, &path));
-            let result = handle
-                .await
-                .map_err(|error| Failure::failed(format!("could not read {}: {error}", file.display())))?;
-            match result {
+            match files::read_history(format, &file, self.zone).await {
                 Ok(history) => {
                     self.report.files_read += 1;
                     self.add(history).await?;

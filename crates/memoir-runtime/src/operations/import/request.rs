@@ -20,6 +20,13 @@ pub struct ImportRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "source", rename_all = "kebab-case")]
 pub enum ImportSource {
+    /// aichat's sessions and messages.
+    #[serde(rename = "aichat")]
+    AiChat {
+        /// Files and directories to import. If empty, the history of the current user.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+    },
     /// A ChatGPT data export.
     #[serde(rename = "chatgpt")]
     ChatGpt {
@@ -43,15 +50,51 @@ pub enum ImportSource {
         #[serde(default)]
         paths: Vec<PathBuf>,
     },
+    /// Copilot CLI sessions, one file each.
+    Copilot {
+        /// Files and directories to import. If empty, all sessions of the current user.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+    },
+    /// Cursor's databases.
+    Cursor {
+        /// Files and directories to import. If empty, the history of the current user.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+    },
+    /// Gemini's activities in a Google Takeout.
+    Gemini {
+        /// Files and directories to import.
+        paths: Vec<PathBuf>,
+    },
+    /// Log databases of the `llm` command.
+    Llm {
+        /// Files and directories to import. If empty, the history of the current user.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+    },
     /// A Memoir export in JSONL format.
     Memoir {
         /// Files and directories to import.
         paths: Vec<PathBuf>,
     },
-    /// A chat exported by WhatsApp as text.
+    /// opencode's sessions and databases.
+    #[serde(rename = "opencode")]
+    OpenCode {
+        /// Files and directories to import. If empty, the history of the current user.
+        #[serde(default)]
+        paths: Vec<PathBuf>,
+    },
+    /// Chats exported from Open WebUI, or its database.
+    #[serde(rename = "open-webui")]
+    OpenWebUi {
+        /// Files and directories to import.
+        paths: Vec<PathBuf>,
+    },
+    /// A chat exported by WhatsApp, as a text or zip file.
     #[serde(rename = "whatsapp")]
     WhatsApp {
-        /// Text file to import.
+        /// File to import.
         file: PathBuf,
         /// Name of the chat. Derived from the file name if `None`.
         name: Option<String>,
@@ -109,5 +152,12 @@ mod tests {
         let request: ImportRequest = serde_json::from_value(json!({"source": "claude-code"})).unwrap();
         let source = ImportSource::ClaudeCode { paths: Vec::new() };
         assert_eq!(request, ImportRequest { source, dry_run: false });
+        for source in ["aichat", "copilot", "cursor", "llm", "opencode"] {
+            let request: Result<ImportRequest, _> = serde_json::from_value(json!({"source": source}));
+            assert!(request.is_ok(), "{source}");
+        }
+        let open_webui: ImportRequest =
+            serde_json::from_value(json!({"source": "open-webui", "paths": ["a"]})).unwrap();
+        assert_eq!(open_webui.source, ImportSource::OpenWebUi { paths: vec!["a".into()] });
     }
 }

@@ -1,9 +1,13 @@
 //! Readers of conversations from other programs. Every input goes to every reader.
 
-use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone};
+use std::io::Cursor;
+
+use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone, Timestamp};
 use memoir_import::{
     DateOrder, HistoryFormat, ImportError, ImportOutcome, ImportedHistory, detect_format,
-    import_conversation, read_chatgpt, read_claude, read_claude_code, read_codex, read_memoir, read_whatsapp,
+    import_conversation, read_aichat, read_archive, read_chatgpt, read_claude, read_claude_code, read_codex,
+    read_copilot, read_gemini, read_memoir, read_open_webui, read_opencode, read_whatsapp,
+    whatsapp_chat_name,
 };
 use memoir_store_sqlite::SqliteStore;
 
@@ -11,12 +15,17 @@ use crate::input::{Choices, text, wait};
 
 type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
-const READERS: [(HistoryFormat, Read); 6] = [
+const READERS: [(HistoryFormat, Read); 11] = [
+    (HistoryFormat::AiChat, |text| read_aichat(text, "chat", Timestamp::from_millis(0), &TimeZone::UTC)),
     (HistoryFormat::ChatGpt, read_chatgpt),
     (HistoryFormat::Claude, read_claude),
     (HistoryFormat::ClaudeCode, read_claude_code),
     (HistoryFormat::Codex, read_codex),
+    (HistoryFormat::Copilot, |text| read_copilot(text, Some(text))),
+    (HistoryFormat::Gemini, read_gemini),
     (HistoryFormat::Memoir, read_memoir),
+    (HistoryFormat::OpenCode, read_opencode),
+    (HistoryFormat::OpenWebUi, read_open_webui),
     (HistoryFormat::WhatsApp, |text| read_whatsapp(text, "chat", &TimeZone::UTC, None)),
 ];
 
@@ -33,6 +42,11 @@ pub fn importers(data: &[u8]) {
         let _ =
             read_whatsapp(&text, "chat", &TimeZone::UTC, Some(order)).map(|history| check_history(&history));
     }
+    assert!(!whatsapp_chat_name(&text).is_empty());
+    let mut read_entry = |_: &str, text: &str| read_chatgpt(text);
+    // The input is rarely an archive; an error is fine here too.
+    let _ = read_archive(Cursor::new(data), HistoryFormat::ChatGpt, &mut read_entry)
+        .map(|history| check_history(&history));
     for (format, read) in READERS {
         let Ok(history) = read(&text) else { continue };
         check_history(&history);

@@ -49,6 +49,7 @@ mod formats;
 mod habits;
 mod helpers;
 mod images;
+mod imports;
 mod interface;
 mod keys;
 mod line_editor;

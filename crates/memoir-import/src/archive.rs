@@ -185,7 +185,7 @@ mod tests {
     use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
     use super::*;
-    use crate::{read_chatgpt, read_claude};
+    use crate::{read_chatgpt, read_claude, read_gemini};
 
     fn pack(entries: &[(&str, &[u8])]) -> Vec<u8> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -248,6 +248,27 @@ mod tests {
         let deeper = pack(&[("conversations-000.zip", &pack(&[("conversations-000.zip", &inner)]))]);
         let result = read_archive(Cursor::new(deeper), HistoryFormat::Claude, read);
         assert_eq!(result, Err(ImportError::EmptyArchive("Claude")));
+    }
+
+    #[test]
+    fn activities_of_gemini_are_found_in_every_language() {
+        let record = |header: &str| {
+            format!(
+                r#"[{{"header": "{header}", "title": "Prompt : Quand semer ?", "time": "2026-09-20T17:31:00Z",
+                "products": ["{header}"], "safeHtmlItem": [{{"html": "<p>En mai.</p>"}}]}}]"#
+            )
+        };
+        let (gemini, youtube) = (record("Applications Gemini"), record("YouTube"));
+        let archive = pack(&[
+            ("Takeout/Mon activité/YouTube/MonActivité.json", youtube.as_bytes()),
+            ("Takeout/Mon activité/Applications Gemini/MonActivité.json", gemini.as_bytes()),
+            ("Takeout/Gemini/gems.json", b"[]"),
+        ]);
+        let read = &mut |_: &str, text: &str| read_gemini(text);
+        let history = read_archive(Cursor::new(archive), HistoryFormat::Gemini, read).unwrap();
+        let texts: Vec<&str> =
+            history.conversations[0].messages.iter().map(|message| message.body.text()).collect();
+        assert_eq!(texts, ["Quand semer ?", "En mai."]);
     }
 
     #[test]

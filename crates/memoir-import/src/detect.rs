@@ -84,13 +84,17 @@ impl HistoryFormat {
                     || (parent == "history-session-state" && name.ends_with(".json"))
             }
             Self::Cursor => name == "state.vscdb",
-            Self::Gemini => name.ends_with(".json"),
+            // A Takeout has files of the same name from other products.
+            Self::Gemini => {
+                let path = path.to_string_lossy().to_lowercase();
+                path.ends_with(".json") && (path.contains("gemini") || path.contains("bard"))
+            }
             Self::Llm => name == "logs.db",
             Self::OpenCode => {
                 let is_session = name.starts_with("ses_") && name.ends_with(".json") && is_below("session");
                 is_session || (name.starts_with("opencode") && name.ends_with(".db"))
             }
-            Self::OpenWebUi => name.ends_with(".json") || name == "webui.db",
+            Self::OpenWebUi => (name.contains("chat") && name.ends_with(".json")) || name == "webui.db",
             Self::WhatsApp => name.ends_with(".txt"),
         }
     }
@@ -234,6 +238,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(detect_format(text), format, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_of_a_directory_are_chosen_by_their_paths() {
+        for (format, path, is_included) in [
+            (HistoryFormat::ChatGpt, "x/conversations-001.json", true),
+            (HistoryFormat::ChatGpt, "x/user.json", false),
+            (HistoryFormat::Gemini, "Takeout/My Activity/Gemini Apps/MyActivity.json", true),
+            (HistoryFormat::Gemini, "Takeout/My Activity/YouTube/MyActivity.json", false),
+            (HistoryFormat::OpenWebUi, "x/chat-export-1757000000000.json", true),
+            (HistoryFormat::OpenWebUi, "x/config.json", false),
+            (HistoryFormat::AiChat, "x/config.yaml", false),
+        ] {
+            assert_eq!(format.includes_file(Path::new(path)), is_included, "{path}");
         }
     }
 }

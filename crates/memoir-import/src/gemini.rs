@@ -16,6 +16,9 @@ use crate::{
 /// Pause in milliseconds after which another conversation starts.
 const NEW_CONVERSATION_PAUSE: i64 = 30 * 60 * 1000;
 
+/// The prompt of an activity that only sent a file.
+const FILE_ONLY: &str = "(a file)";
+
 /// What the title of a prompt starts with, in every language for which it is known. Longer ones come first.
 const PROMPT_VERBS: [&str; 12] = [
     "Prompted with: ",
@@ -190,7 +193,10 @@ fn add_activity(activity: &Activity, conversations: &mut Vec<Conversation>, hist
     };
     let conversation = &mut conversations[position];
     conversation.last = time;
-    if !prompt.is_empty() {
+    if prompt.is_empty() {
+        // Without a prompt, the answer would belong to the one before.
+        conversation.messages.push(drafts::user(time, FILE_ONLY.to_owned()));
+    } else {
         conversation.messages.push(drafts::user(time, prompt));
     }
     if !answer.is_empty() {

@@ -383,6 +383,7 @@ fn gemini() {
             "08:30:00.000Z ! In mid May, it's warm enough then.",
             "08:30:00.000Z ? Which ones like shade?",
             "08:30:00.000Z ! Ferns.\n\nHostas and **wild garlic**.",
+            "08:40:12.345Z ? (a file)",
             "08:40:12.345Z ! Iron is missing; the veins stay green.",
             "gemini/3fa2b0c1d4e5f607 | A pancake recipe | gemini | imported",
             "17:30:00.500Z ? A pancake recipe\nfor four",

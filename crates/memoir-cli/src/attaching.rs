@@ -35,6 +35,10 @@ pub(crate) async fn attach_named(
         user_home: session.runtime.models().environment.user_home(),
     };
     for file in find_attachments(prompt, context) {
+        // Without a terminal, nothing was dropped onto it.
+        if !file.has_mark && outside == OutsideFiles::Skip {
+            continue;
+        }
         if accept(&file, outside).await {
             attach(input, file);
         }
@@ -74,7 +78,6 @@ async fn accept(file: &Attachment, outside: OutsideFiles) -> bool {
             let answer = question::ask(&format!("@{name} is outside the project. Attach it? [y/N] ")).await;
             return matches!(answer.as_deref().map(str::trim), Some("y" | "yes"));
         }
-        OutsideFiles::Skip if !file.is_inside && !file.has_mark => return false,
         OutsideFiles::Skip if !file.is_inside => {
             note!("Could not attach @{name}: it is outside the project.");
             return false;

@@ -26,12 +26,16 @@ fn page(text: &str) -> bool {
     let pager = std::env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
     let words = shlex::split(pager.as_deref().unwrap_or(DEFAULT_PAGER)).unwrap_or_default();
     let Some((program, arguments)) = words.split_first() else { return false };
-    let Ok(mut child) = Command::new(program).args(arguments).stdin(Stdio::piped()).spawn() else {
-        return false;
-    };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        // Like git: colors, and the text stays on the screen.
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
         // The user may leave the pager before the end.
         let _ = input.write_all(text.as_bytes());
     }
-    child.wait().is_ok()
+    child.wait().is_ok_and(|status| status.success())
 }

@@ -98,6 +98,9 @@ impl InputPart {
     /// Returns the text sent to the model, including any fence.
     fn render(&self) -> String {
         let render_file = |path: &str, text: &str| {
+            // A name must not end the tag.
+            let is_harmless = |letter: &char| !letter.is_control() && !matches!(letter, '"' | '<' | '>');
+            let path: String = path.chars().filter(is_harmless).collect();
             format!("<file path=\"{path}\">\n{}\n</file>", escape_fence(text, "file").trim_end())
         };
         match &self.content {

@@ -59,6 +59,12 @@ pub enum FileFault {
     /// The PDF file could not be read.
     #[error("it could not be read as PDF: {0}")]
     Pdf(String),
+    /// The file made the program that reads it fail.
+    #[error("it is damaged")]
+    Damaged,
+    /// The elements of an HTML file are in too many others.
+    #[error("its elements are nested too deeply")]
+    TooDeep,
     /// The pages of a PDF file are images.
     #[error(
         "its pages have no text; they may be scans. Convert it with a program for text recognition first"

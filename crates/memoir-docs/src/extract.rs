@@ -49,7 +49,7 @@ fn extract_pdf(bytes: Vec<u8>) -> Result<Extracted, FileFault> {
         Err(mpsc::RecvTimeoutError::Timeout) => {
             return Err(FileFault::Pdf("reading it takes too long".into()));
         }
-        Err(mpsc::RecvTimeoutError::Disconnected) => return Err(FileFault::Pdf("it is damaged".into())),
+        Err(mpsc::RecvTimeoutError::Disconnected) => return Err(FileFault::Pdf("it is damaged".to_owned())),
     };
     let empty = pages.iter().filter(|page| page.trim().is_empty()).count();
     if empty == pages.len() {
@@ -64,6 +64,9 @@ fn extract_pdf(bytes: Vec<u8>) -> Result<Extracted, FileFault> {
 }
 
 fn extract_html(html: &str) -> Result<Extracted, FileFault> {
+    if estimate_depth(html) > MAX_DEPTH {
+        return Err(FileFault::TooDeep);
+    }
     let converter = HtmlToMarkdown::builder()
         .skip_tags(vec![
             "head", "script", "style", "noscript", "template", "svg", "iframe", "img", "nav", "form",
@@ -76,6 +79,30 @@ fn extract_html(html: &str) -> Result<Extracted, FileFault> {
         None => text,
     };
     Ok(Extracted { text, lost: Some("images, forms, navigation and scripts".to_owned()) })
+}
+
+/// Maximum number of elements around another. The converter needs stack for each.
+const MAX_DEPTH: usize = 500;
+
+/// Elements that have no end tag, or need none.
+const WITHOUT_END: [&str; 20] = [
+    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
+    "p", "source", "td", "th", "tr", "wbr",
+];
+
+/// Returns an upper limit of how deep elements are nested.
+fn estimate_depth(html: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for tag in html.split('<').skip(1) {
+        let name: String = tag.chars().take_while(char::is_ascii_alphanumeric).collect();
+        if tag.starts_with('/') {
+            depth = depth.saturating_sub(1);
+        } else if !name.is_empty() && !WITHOUT_END.contains(&name.to_ascii_lowercase().as_str()) {
+            depth += 1;
+            deepest = deepest.max(depth);
+        }
+    }
+    deepest
 }
 
 /// Returns the contents of the `title` element.
@@ -119,6 +146,13 @@ mod tests {
         let latin = b"<meta charset=\"iso-8859-1\"><p>Caf\xe9</p>";
         assert_eq!(extract(Path::new("a.html"), latin)?.text, "Café");
         Ok(())
+    }
+
+    #[test]
+    fn deep_pages_are_refused() {
+        let page = "<div>".repeat(100_000);
+        assert!(matches!(extract(Path::new("a.html"), page.as_bytes()), Err(FileFault::TooDeep)));
+        assert!(estimate_depth(&"<ul><li>a<br><p>b</ul>".repeat(1000)) < 10);
     }
 
     #[test]

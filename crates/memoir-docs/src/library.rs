@@ -94,7 +94,10 @@ impl Library<'_> {
     ) -> Result<StoredDocument, LibraryError> {
         let FileContents { path, bytes, kind, written_from } = contents;
         let failed = |reason: FileFault| LibraryError::File { path: path.to_owned(), reason };
-        let Extracted { text, lost } = extract(path, bytes).map_err(failed)?;
+        let (owned_path, owned_bytes) = (path.to_owned(), bytes.to_vec());
+        let extraction = tokio::task::spawn_blocking(move || extract(&owned_path, &owned_bytes));
+        let extracted = extraction.await.unwrap_or(Err(FileFault::Damaged)).map_err(failed)?;
+        let Extracted { text, lost } = extracted;
         let text = text.as_str();
         if text.trim().is_empty() {
             return Err(failed(FileFault::Empty));

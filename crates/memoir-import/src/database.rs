@@ -46,8 +46,9 @@ impl ForeignDatabase {
         let options = SqliteConnectOptions::new()
             .filename(file)
             .read_only(true)
-            // Without a write-ahead log, reading needs neither locks nor other files.
+            // Without a log or a journal, no program is writing, and reading needs neither locks nor other files.
             .immutable(!has_log(file))
+            .pragma("trusted_schema", "OFF")
             .busy_timeout(BUSY_TIMEOUT)
             .disable_statement_logging();
         let connection = SqliteConnection::connect_with(&options).await.map_err(database_error)?;
@@ -93,11 +94,13 @@ impl ForeignDatabase {
     }
 }
 
-/// Returns whether a database has a write-ahead log, which means that a program may be using it.
+/// Returns whether a database has a write-ahead log or a journal, which means that a program may be using it.
 fn has_log(file: &Path) -> bool {
-    let mut log = OsString::from(file);
-    log.push("-wal");
-    Path::new(&log).exists()
+    ["-wal", "-journal"].into_iter().any(|ending| {
+        let mut log = OsString::from(file);
+        log.push(ending);
+        Path::new(&log).exists()
+    })
 }
 
 fn database_error(error: sqlx::Error) -> ImportError {

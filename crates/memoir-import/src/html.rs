@@ -1,5 +1,8 @@
 //! Conversion of HTML to plain text with Markdown marks, as far as answers of models use HTML.
 
+/// Maximum number of levels by which the items of a list are indented.
+const MAX_INDENT: usize = 8;
+
 /// Converts HTML to text. Lists, headings, code, emphasis and links become Markdown; other tags are dropped.
 pub(crate) fn to_text(html: &str) -> String {
     let mut output = TextOutput::default();
@@ -8,10 +11,16 @@ pub(crate) fn to_text(html: &str) -> String {
         output.push_text(text);
         let starts_tag = tag_and_rest
             .starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '/' || letter == '!');
-        match tag_and_rest.split_once('>').filter(|_| starts_tag) {
-            Some((tag, after)) => {
+        match starts_tag.then(|| tag_and_rest.split_once('>')) {
+            Some(Some((tag, after))) => {
                 output.push_tag(tag);
                 rest = after;
+            }
+            // No other tag ends, either.
+            Some(None) => {
+                output.push_text("<");
+                output.push_text(tag_and_rest);
+                return output.finish();
             }
             None => {
                 output.push_text("<");
@@ -102,7 +111,7 @@ impl TextOutput {
 
     fn start_item(&mut self) {
         self.end_lines(1);
-        let depth = self.lists.len().saturating_sub(1);
+        let depth = self.lists.len().saturating_sub(1).min(MAX_INDENT);
         self.text.push_str(&"  ".repeat(depth));
         match self.lists.last_mut() {
             Some(Some(number)) => {

@@ -91,7 +91,13 @@ pub async fn find_resources(prompt: &str, offers: &ServerOffers) -> BTreeSet<Str
 /// Returns the files that a prompt names, without duplicates. Words that do not name an existing file are ignored.
 pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Attachment> {
     let mut attachments: Vec<Attachment> = Vec::new();
-    for FileName { name, has_mark, is_quoted } in find_names(prompt) {
+    // Text of several lines was pasted or written, and the paths in it were not dropped onto the terminal.
+    let is_one_line = !prompt.trim_end().contains('\n');
+    let candidates = find_names(prompt).into_iter().filter(|candidate| {
+        let may_be_dropped = candidate.is_quoted || has_image_extension(&candidate.name);
+        candidate.has_mark || (is_one_line && may_be_dropped)
+    });
+    for FileName { name, has_mark, is_quoted } in candidates {
         // Punctuation after the path belongs to the sentence.
         let name = match locate(&name, context) {
             None if !is_quoted => name.trim_end_matches(PUNCTUATION),
@@ -100,11 +106,6 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
         let Some(path) = locate(name, context) else { continue };
         if attachments.iter().all(|other| other.name != name) {
             let content = read(&path);
-            // A path in a sentence is not a request to send the file, unless a terminal wrote it.
-            let is_image = matches!(content, Ok(AttachedContent::Image(_)));
-            if !has_mark && !is_quoted && !is_image {
-                continue;
-            }
             let real = path.canonicalize().unwrap_or_default();
             let inside = real.strip_prefix(context.project).ok();
             let is_inside = inside.is_some();
@@ -115,9 +116,14 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
     attachments
 }
 
+fn has_image_extension(name: &str) -> bool {
+    let extension = Path::new(name).extension().unwrap_or_default();
+    ["png", "jpg", "jpeg", "gif", "webp"].iter().any(|image| extension.eq_ignore_ascii_case(image))
+}
+
 /// Returns whether a line begins with the path of an existing file, and not with a command.
 pub fn begins_with_file(line: &str, user_home: Option<&Path>) -> bool {
-    let is_file = |found: &FileName| expand_home(&found.name, user_home).is_file();
+    let is_file = |first: &FileName| expand_home(&first.name, user_home).is_file();
     line.starts_with('/') && find_names(line).first().is_some_and(is_file)
 }
 

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn names(prompt: &str) -> Vec<String> {
-        find_names(prompt).into_iter().map(|found| found.name).collect()
+        find_names(prompt).into_iter().map(|file| file.name).collect()
     }
 
     #[test]

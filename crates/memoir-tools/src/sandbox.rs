@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::Stdio,
     sync::Mutex,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use memoir_core::lock;
@@ -211,7 +211,8 @@ impl Drop for FinishOnDrop {
 
 /// The end of what a command has printed so far, on both streams.
 struct OutputTail<'a> {
-    text: Mutex<String>,
+    /// The text, and when it was reported last.
+    text: Mutex<(String, Option<Instant>)>,
     reporter: Option<&'a Reporter>,
 }
 
@@ -219,13 +220,20 @@ impl OutputTail<'_> {
     /// Number of bytes to keep, which are enough for the last lines.
     const MAX_BYTES: usize = 4096;
 
+    /// Time between two reports.
+    const INTERVAL: Duration = Duration::from_millis(50);
+
     fn push(&self, bytes: &[u8]) {
         let Some(report) = self.reporter else { return };
-        let mut text = lock(&self.text);
+        let mut state = lock(&self.text);
+        let (text, reported) = &mut *state;
         text.push_str(&String::from_utf8_lossy(bytes));
         let excess = text.ceil_char_boundary(text.len().saturating_sub(Self::MAX_BYTES));
         text.drain(..excess);
-        report(CallReport::Output(text.clone()));
+        if reported.is_none_or(|reported| reported.elapsed() >= Self::INTERVAL) {
+            *reported = Some(Instant::now());
+            report(CallReport::Output(text.clone()));
+        }
     }
 }
 

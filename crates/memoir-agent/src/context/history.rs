@@ -166,6 +166,7 @@ impl ActiveTurn<'_> {
     /// Moves all exchanges but the last from the window to the digest, for good. Returns whether there was anything to
     /// move.
     pub(crate) async fn compact(self) -> Result<bool, TurnError> {
+        let Some(conversation) = self.state.conversation.id() else { return Ok(false) };
         let history = self.read_history(u64::MAX).await?;
         self.check_conflict(&history)?;
         let leaving = history.compactable();
@@ -176,7 +177,10 @@ impl ActiveTurn<'_> {
         let Some(digest) = digest.filter(|digest| !digest.is_compact || !leaving.is_empty()) else {
             return Ok(false);
         };
-        Ok(self.store_digest(&history, &Digest { is_compact: true, ..digest }).await?)
+        match self.store_digest(&history, &Digest { is_compact: true, ..digest }).await? {
+            true => Ok(true),
+            false => Err(TurnError::Conflict { conversation, answer: None }),
+        }
     }
 
     /// Requests the summary for a compaction. Returns whether one is needed.

@@ -14,7 +14,15 @@ impl RunCommand for Arguments {
         let draft = instructions::draft(runtime.project())?;
         say!("{}", printable(&draft.text));
         let path = draft.path.display().to_string();
-        if !question::confirm(&format!("Write this to {}?", printable(&path)), false).await? {
+        if !question::confirm(
+            &format!(
+                "Write this to {}, and follow the instructions of this project from now on?",
+                printable(&path)
+            ),
+            false,
+        )
+        .await?
+        {
             return Ok(Next::Prompt);
         }
         instructions::write(&draft)?;

@@ -29,7 +29,7 @@ impl RunCommand for Arguments {
         let ellipsis = if prompt.len() < exchange.user_message.len() { "…" } else { "" };
         say!("Deleted the last exchange: \"{}{ellipsis}\".", reveal_on_one_line(prompt.trim_end()));
         let remaining = render::forgetting::remaining(&report);
-        say!("Changes that tools made to files stay. The up arrow recalls the prompt.{remaining}");
+        say!("Files that tools changed are not restored. The up arrow recalls the prompt.{remaining}");
         Ok(Next::Prompt)
     }
 }

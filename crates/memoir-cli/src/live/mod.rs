@@ -1,4 +1,4 @@
-//! What is not final yet: the open block of an answer, the end of a command's output, and what the turn is doing. It is
+//! What still changes: the open block of an answer, the end of a command's output, and what the turn is doing. It is
 //! drawn below the text that was printed, and redrawn as it changes.
 
 mod area;
@@ -39,6 +39,21 @@ struct State {
     area: Area,
     drawn: Option<Instant>,
     is_ticking: bool,
+    /// Whether something else uses the last lines of the screen.
+    is_paused: bool,
+    /// Finished blocks of the answer that wait until then.
+    waiting: String,
+}
+
+/// Resumes drawing when it is dropped.
+pub(crate) struct PausedDrawing(LiveView);
+
+impl Drop for PausedDrawing {
+    fn drop(&mut self) {
+        let mut state = lock(&self.0.0);
+        state.is_paused = false;
+        state.draw("");
+    }
 }
 
 impl LiveView {
@@ -50,7 +65,16 @@ impl LiveView {
             area: Area::default(),
             drawn: None,
             is_ticking: false,
+            is_paused: false,
+            waiting: String::new(),
         })))
+    }
+
+    /// Erases the area and draws nothing until the returned value is dropped, so that the user can be asked something.
+    pub(crate) fn pause(&self) -> PausedDrawing {
+        self.finish();
+        lock(&self.0).is_paused = true;
+        PausedDrawing(self.clone())
     }
 
     /// Adds text to the answer. Finished blocks are printed.
@@ -68,9 +92,12 @@ impl LiveView {
     /// Shows what the turn is doing.
     pub(crate) fn show(&self, activity: &str) {
         let mut state = lock(&self.0);
-        let started = state.activity.take().map_or_else(Instant::now, |(_, started)| started);
+        let (previous, started) = state.activity.take().unwrap_or_else(|| (String::new(), Instant::now()));
+        let is_new = previous != activity;
         state.activity = Some((activity.to_owned(), started));
-        state.draw("");
+        if is_new {
+            state.draw("");
+        }
         self.start_ticking(&mut state);
     }
 
@@ -119,13 +146,17 @@ fn tick(view: &Weak<Mutex<State>>) -> bool {
 impl State {
     /// Prints `finished` and redraws the area below it.
     fn draw(&mut self, finished: &str) {
-        let output = match can_redraw() {
-            true => {
-                let size = terminal_size();
-                let lines = self.lines(size);
-                self.area.update(finished, lines, size)
-            }
-            false => finished.to_owned(),
+        self.waiting.push_str(finished);
+        if self.is_paused {
+            return;
+        }
+        let finished = std::mem::take(&mut self.waiting);
+        let output = if can_redraw() {
+            let size = terminal_size();
+            let lines = self.lines(size);
+            self.area.update(&finished, lines, size)
+        } else {
+            finished
         };
         self.drawn = Some(Instant::now());
         if !output.is_empty() {

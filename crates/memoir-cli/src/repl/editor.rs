@@ -12,8 +12,8 @@ use memoir_runtime::{Failure, KeyStyle};
 use reedline::{
     ColumnarMenu, Completer, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, Hinter,
     History, HistoryItem, KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Reedline, ReedlineEvent,
-    ReedlineMenu, Signal, ValidationResult, Validator, Vi, default_emacs_keybindings,
-    default_vi_insert_keybindings, default_vi_normal_keybindings, default_vi_visual_keybindings,
+    ReedlineMenu, Signal, Vi, default_emacs_keybindings, default_vi_insert_keybindings,
+    default_vi_normal_keybindings, default_vi_visual_keybindings,
 };
 
 use super::{keys::MemoirKeys, pastes::Pastes, prompt::MemoirPrompt};
@@ -31,12 +31,21 @@ pub(super) enum Line {
     Quit,
 }
 
-/// A hinter without hints. It records whether the input line has text, because reedline shows hinters every change.
-struct LineWatcher(Arc<AtomicBool>);
+/// What is in the input line.
+#[derive(Default)]
+pub(super) struct LineState {
+    pub(super) has_text: AtomicBool,
+    /// Whether the line is a command for the shell.
+    pub(super) is_shell: AtomicBool,
+}
+
+/// A hinter without hints. It observes the input line, because reedline shows hinters every change.
+struct LineWatcher(Arc<LineState>);
 
 impl Hinter for LineWatcher {
     fn handle(&mut self, line: &str, _: usize, _: &dyn History, _: bool, _: &str) -> String {
-        self.0.store(!line.is_empty(), Ordering::Relaxed);
+        self.0.has_text.store(!line.is_empty(), Ordering::Relaxed);
+        self.0.is_shell.store(line.trim_start().starts_with('!'), Ordering::Relaxed);
         String::new()
     }
 
@@ -49,35 +58,7 @@ impl Hinter for LineWatcher {
     }
 }
 
-/// Lets a backslash at the end of a line continue it.
-struct BackslashContinues;
-
-impl Validator for BackslashContinues {
-    fn validate(&self, line: &str) -> ValidationResult {
-        match ends_with_backslash(line) {
-            true => ValidationResult::Incomplete,
-            false => ValidationResult::Complete,
-        }
-    }
-}
-
-/// Returns whether a line ends with a backslash that is not escaped by another.
-fn ends_with_backslash(line: &str) -> bool {
-    (line.len() - line.trim_end_matches('\\').len()) % 2 == 1
-}
-
-/// Removes the backslashes at the ends of lines that are continued.
-fn join_continued(text: &str) -> String {
-    let lines: Vec<&str> = text.split('\n').collect();
-    let is_last = |index: usize| index + 1 == lines.len();
-    let strip = |(index, line): (usize, &&str)| match ends_with_backslash(line) && !is_last(index) {
-        true => line[..line.len() - 1].to_owned(),
-        false => (*line).to_owned(),
-    };
-    lines.iter().enumerate().map(strip).collect::<Vec<_>>().join("\n")
-}
-
-/// What the line editor is made of.
+/// The parts of the line editor.
 pub(super) struct EditorOptions<'a> {
     /// Earlier lines, for the arrow keys and Ctrl-R. Reedline only keeps them in memory; the REPL saves new lines to
     /// the store, where it can report a failure.
@@ -91,7 +72,7 @@ pub(super) struct EditorOptions<'a> {
 
 pub(super) struct Editor {
     reedline: Reedline,
-    has_text: Arc<AtomicBool>,
+    line_state: Arc<LineState>,
     pastes: Pastes,
     directory: PathBuf,
     /// Whether the last input was Ctrl-C. A second Ctrl-C exits.
@@ -108,24 +89,23 @@ impl Editor {
         }
         let pastes = Pastes::default();
         let menu = ColumnarMenu::default().with_name(COMPLETION_MENU).with_columns(1).with_marker("> ");
-        let has_text = Arc::new(AtomicBool::new(false));
+        let line_state = Arc::new(LineState::default());
         let mut reedline = Reedline::create()
-            .with_hinter(Box::new(LineWatcher(Arc::clone(&has_text))))
+            .with_hinter(Box::new(LineWatcher(Arc::clone(&line_state))))
             .with_completer(completer)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
             .with_partial_completions(true)
             .with_ansi_colors(terminal_style().color)
             .with_history(Box::new(history))
-            .with_validator(Box::new(BackslashContinues))
             .with_transient_prompt(Box::new(MemoirPrompt::default()))
-            .with_edit_mode(Box::new(MemoirKeys::new(edit_mode(keys), pastes.clone())))
+            .with_edit_mode(Box::new(MemoirKeys::new(keys, pastes.clone(), Arc::clone(&line_state))))
             .use_kitty_keyboard_enhancement(reports_all_keys())
             .use_bracketed_paste(true);
         if let Some(printer) = printer {
             reedline = reedline.with_external_printer(printer);
         }
-        Self { reedline, has_text, pastes, directory, was_interrupted: false }
+        Self { reedline, line_state, pastes, directory, was_interrupted: false }
     }
 
     /// Reads a line on a separate thread, because reading from the terminal blocks.
@@ -144,9 +124,11 @@ impl Editor {
         let is_interrupt = matches!(signal, Signal::CtrlC);
         let line = match signal {
             Signal::Success(text) if text.trim().is_empty() => Line::Empty,
-            Signal::Success(text) => Line::Text(self.pastes.expand(&join_continued(&text))),
+            Signal::Success(text) => Line::Text(self.pastes.expand(&text)),
             // The first Ctrl-C clears the line or ends a search. The second exits if the line is empty.
-            Signal::CtrlC if self.was_interrupted && !self.has_text.load(Ordering::Relaxed) => Line::Quit,
+            Signal::CtrlC if self.was_interrupted && !self.line_state.has_text.load(Ordering::Relaxed) => {
+                Line::Quit
+            }
             Signal::CtrlC => {
                 say!("Press Ctrl-C again to exit.");
                 Line::Empty
@@ -171,7 +153,7 @@ impl Editor {
 }
 
 /// Returns the keys of a style, with those that Memoir adds to all.
-fn edit_mode(style: KeyStyle) -> Box<dyn EditMode> {
+pub(super) fn edit_mode(style: KeyStyle) -> Box<dyn EditMode> {
     match style {
         KeyStyle::Emacs => {
             let mut keys = default_emacs_keybindings();
@@ -203,17 +185,4 @@ fn reports_all_keys() -> bool {
     ["KITTY_WINDOW_ID", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR"]
         .into_iter()
         .any(|name| std::env::var_os(name).is_some())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_backslash_continues_a_line() {
-        assert!(
-            ends_with_backslash("one \\") && !ends_with_backslash("C:\\\\") && !ends_with_backslash("one")
-        );
-        assert_eq!(join_continued("one\\\ntwo\nthree\\"), "one\ntwo\nthree\\");
-    }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 use fuzzy_matcher::{FuzzyMatcher as _, skim::SkimMatcherV2};
 use ignore::WalkBuilder;
 
+use memoir_runtime::printable;
+
 use super::completion::MAX_SUGGESTIONS;
 use crate::paths::expand_home;
 
@@ -21,8 +23,11 @@ pub(super) fn find_files(pattern: &str, directory: &Path) -> Vec<String> {
     let matcher = SkimMatcherV2::default().smart_case();
     let walk = WalkBuilder::new(directory).require_git(false).build();
     let paths = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    let paths =
-        paths.filter_map(|entry| Some(entry.path().strip_prefix(directory).ok()?.to_str()?.to_owned()));
+    let paths = paths.filter_map(|entry| {
+        let path = entry.path().strip_prefix(directory).ok()?.to_str()?.to_owned();
+        // A name must not control the terminal.
+        (printable(&path) == path).then_some(path)
+    });
     let mut matches: Vec<(i64, String)> = paths
         .take(MAX_COMPARED)
         .filter_map(|path| Some((matcher.fuzzy_match(&path, pattern)?, path)))
@@ -48,7 +53,7 @@ pub(super) fn list_files(prefix: &str, directory: &Path) -> Vec<String> {
         .flatten()
         .flatten()
         .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
+            let name = entry.file_name().into_string().ok().filter(|name| printable(name) == *name)?;
             // Hidden files need a leading dot. A name with spaces would be read as two words.
             let is_match =
                 name.starts_with(name_prefix) && (!name.starts_with('.') || name_prefix.starts_with('.'));

@@ -4,7 +4,7 @@ use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::{Failure, operations::import::find_histories, printable};
 use memoir_store::ConversationList;
 
-use crate::{app::App, commands, render};
+use crate::{app::App, render};
 
 /// Setting that stores the choice, so that it is offered once.
 const KEY: &str = "terminal.first_choice";
@@ -49,27 +49,46 @@ pub(super) async fn offer(app: &App) -> Option<FirstChoices> {
     Some(FirstChoices { imports, is_connected })
 }
 
-impl FirstChoices {
-    /// Does what a line chooses. Returns `false` if the line is something else.
-    pub(super) async fn choose(&self, line: &str, app: &mut App) -> Result<bool, Failure> {
-        let choice = match line.trim() {
-            "1" => "demo",
-            "2" => "import",
-            "3" => "model",
-            _ => return Ok(false),
-        };
-        app.session.store().set_setting(KEY, Some(choice), SystemClock.now()).await?;
-        match choice {
-            "demo" => run_demo().await?,
-            "import" if self.imports.is_empty() => explain_imports(),
-            "import" => {
-                for command in &self.imports {
-                    commands::run(command, app).await?;
-                }
-            }
-            _ => explain_models(self.is_connected),
+/// What the user may do first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FirstChoice {
+    Demo,
+    Import,
+    Model,
+}
+
+impl FirstChoice {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Demo => "demo",
+            Self::Import => "import",
+            Self::Model => "model",
         }
-        Ok(true)
+    }
+}
+
+impl FirstChoices {
+    /// Returns what a line chooses, if it is a number.
+    pub(super) fn find(line: &str) -> Option<FirstChoice> {
+        match line.trim() {
+            "1" => Some(FirstChoice::Demo),
+            "2" => Some(FirstChoice::Import),
+            "3" => Some(FirstChoice::Model),
+            _ => None,
+        }
+    }
+
+    /// Opens the demo or explains a choice. Returns the commands that remain to be run.
+    pub(super) async fn take(&self, choice: FirstChoice, app: &App) -> Result<Vec<String>, Failure> {
+        match choice {
+            FirstChoice::Demo => run_demo().await?,
+            FirstChoice::Import if self.imports.is_empty() => explain_imports(),
+            FirstChoice::Import => {}
+            FirstChoice::Model => explain_models(self.is_connected),
+        }
+        app.session.store().set_setting(KEY, Some(choice.as_str()), SystemClock.now()).await?;
+        let has_commands = choice == FirstChoice::Import;
+        Ok(if has_commands { self.imports.clone() } else { Vec::new() })
     }
 }
 

@@ -33,6 +33,7 @@ use crate::{
 };
 use completion::MemoirCompleter;
 use editor::{Editor, EditorOptions, Line};
+use first_steps::FirstChoices;
 use prompt::MemoirPrompt;
 pub(crate) use status::SessionUsage;
 use view::TurnView;
@@ -77,19 +78,25 @@ pub(crate) async fn run(mut app: App) -> Result<(), Failure> {
             Line::Empty => continue,
             Line::Text(line) => line,
         };
-        if let Some(offered) = &choices {
-            match offered.choose(&line, &mut app).await {
-                Ok(true) => continue,
-                // The numbers may have another meaning from now on.
-                Ok(false) => choices = None,
+        let lines = match (&choices, FirstChoices::find(&line)) {
+            (Some(offered), Some(choice)) => match offered.take(choice, &app).await {
+                Ok(commands) => commands,
                 Err(failure) => {
                     print_failure(&failure);
                     continue;
                 }
+            },
+            _ => {
+                // Numbers may have another meaning from now on.
+                choices = None;
+                vec![line]
             }
-        }
+        };
         let cancel = CancellationToken::new();
-        let next = interrupts.cancel_on_interrupt(&cancel, handle(&mut app, &line, &cancel)).await;
+        let mut next = Next::Prompt;
+        for line in &lines {
+            next = interrupts.cancel_on_interrupt(&cancel, handle(&mut app, line, &cancel)).await;
+        }
         if next == Next::Quit {
             break;
         }

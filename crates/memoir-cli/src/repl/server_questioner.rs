@@ -14,7 +14,7 @@ pub(super) struct TerminalQuestioner {
 #[async_trait]
 impl Questioner for TerminalQuestioner {
     async fn ask(&self, asked: &ServerQuestion) -> Option<Map<String, Value>> {
-        self.live.finish();
+        let _paused = self.live.pause();
         // The mark shows that the line does not come from Memoir.
         say!(
             "\nThe MCP server {} asks:\n| {}",

@@ -143,7 +143,7 @@ impl TurnView {
 
 /// Returns a diff in the colors of the terminal.
 pub(crate) fn color_change(diff: &str) -> String {
-    memoir_markdown::color_diff(diff, terminal_style())
+    memoir_markdown::color_diff(&without_secrets(diff), terminal_style())
 }
 
 /// Returns the number of added and removed lines in a diff of one file.

@@ -50,6 +50,7 @@ fn undo_deletes_the_last_exchange() {
     let provider = ScriptedProvider::start([
         Reply::text("Noted."),
         Reply::text("The code is peregrine."),
+        Reply::text("Wait").stalled(),
         Reply::text("I do not know."),
     ]);
     let mut terminal = Terminal::open(&home, Some(&provider), (40, 100), &[]);
@@ -59,11 +60,18 @@ fn undo_deletes_the_last_exchange() {
     terminal.wait_for("Noted.");
     terminal.submit("The gate code is peregrine");
     terminal.wait_for("The code is peregrine.");
+    // A prompt that was not answered is not stored, and the exchange before it stays.
+    terminal.submit("And now?");
+    terminal.wait_for("writing");
+    terminal.type_keys("\u{3}");
+    terminal.wait_for("Cancelled");
+    terminal.submit("/undo");
+    terminal.wait_for("the last prompt was not answered, so nothing of it is stored");
     terminal.submit("/undo");
     terminal.wait_for("Deleted the last exchange: \"The gate code is peregrine\".");
     terminal.submit("What is the code?");
     terminal.wait_for("I do not know.");
-    let body = provider.requests()[2].body.to_string();
+    let body = provider.requests()[3].body.to_string();
     assert!(body.contains("Remember the gate") && !body.contains("peregrine"), "{body}");
     terminal.submit("/exit");
     terminal.wait_for_exit();

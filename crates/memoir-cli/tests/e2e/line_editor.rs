@@ -186,4 +186,10 @@ fn files_are_completed_by_a_few_letters_and_dropped_onto_the_terminal() {
         "a path is not a command: {}",
         last_prompt(&provider)
     );
+    // A path in text that was pasted is not a file that was dropped, and backslashes in it stay.
+    terminal.wait_for_prompt();
+    terminal.type_keys(&format!("\u{1b}[200~make \\\n  '{path}'\u{1b}[201~\r"));
+    provider.wait_for_requests(4);
+    let prompt = last_prompt(&provider);
+    assert!(prompt.ends_with(&format!("make \\\n  '{path}'")), "{prompt}");
 }

@@ -1,6 +1,6 @@
 //! Switching between conversations, retrying, taking back and compacting.
 
-use memoir_agent::CurrentConversation;
+use memoir_agent::{CurrentConversation, TurnError};
 use memoir_core::{Conversation, ConversationId, Exchange, RecalledPassages, Role, TurnInput};
 use memoir_store::ConversationList;
 use serde::Serialize;
@@ -115,9 +115,17 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails if there is no exchange, or if it is shared with another conversation.
-    pub async fn preview_undo(&self) -> Result<(Exchange, ForgetPreview), Failure> {
+    /// Fails if the last prompt was not answered, if there is no exchange, if it is shared with another conversation,
+    /// or if another session added it.
+    pub async fn preview_undo(&mut self) -> Result<(Exchange, ForgetPreview), Failure> {
+        if self.unanswered.take().is_some() {
+            return Err(Failure::usage("the last prompt was not answered, so nothing of it is stored")
+                .hint("Another `/undo` deletes the exchange before it."));
+        }
         let last = self.last_exchange().await?;
+        if self.state.conversation.last_seen() != Some(last.id) {
+            return Err(TurnError::Conflict { conversation: last.conversation_id, answer: None }.into());
+        }
         let request = ForgetRequest::Exchange(last.id);
         let preview = forgetting::preview(&request, self.store(), self.recall()).await?;
         Ok((last, preview))

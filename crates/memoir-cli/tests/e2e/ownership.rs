@@ -100,7 +100,7 @@ fn a_fork_shares_the_past_and_continues_separately() {
     terminal.wait_for("This is now conversation 2, a fork of 1. Return with `/resume 1`.");
     terminal.wait_for_prompt();
     terminal.submit("/retry");
-    terminal.wait_for("this fork has no prompt of its own to retry.");
+    terminal.wait_for("this fork has no prompt of its own yet.");
     terminal.wait_for_prompt();
     terminal.submit("How do we get there?");
     terminal.wait_for("By night train.");
@@ -161,7 +161,7 @@ fn a_retry_replaces_the_last_answer() {
     ]);
     let mut terminal = open(&home, &provider, &[]);
     terminal.submit("/retry");
-    terminal.wait_for("there is no prompt to retry.");
+    terminal.wait_for("this conversation has no prompt yet.");
     terminal.wait_for_prompt();
     terminal.submit("What do you think?");
     terminal.wait_for("A first thought.");

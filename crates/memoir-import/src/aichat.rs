@@ -7,12 +7,12 @@ use std::path::Path;
 use jiff::{civil, tz::TimeZone};
 use memoir_core::{DraftMessage, Timestamp};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     ImportError, ImportedConversation, ImportedHistory, UNKNOWN_MODEL,
     builder::{
         BAD_CONVERSATIONS, BAD_MESSAGES, EMPTY, FILES, HistoryBuilder, SYSTEM, THOUGHTS, TOOLS, choose_title,
+        short_hash,
     },
     drafts,
     json::{parse_timestamp, strip_bom},
@@ -185,6 +185,9 @@ struct Entry {
     answer: String,
 }
 
+/// Maximum number of separators that are tried as the end of a prompt.
+const MAX_SEPARATORS: usize = 50;
+
 /// Splits an entry into its prompt and answer. Both may contain separators, so the end of the prompt is the first
 /// separator for which the prompt has the header's summary.
 fn split_entry(lines: &[&str], summary: &str) -> Option<Entry> {
@@ -197,7 +200,8 @@ fn split_entry(lines: &[&str], summary: &str) -> Option<Entry> {
             None => prompt.trim() == summary,
         }
     };
-    let split = *separators.iter().find(has_summary).or(separators.first())?;
+    let candidates = separators.iter().take(if summary.is_empty() { 0 } else { MAX_SEPARATORS });
+    let split = *candidates.into_iter().find(has_summary).or(separators.first())?;
     Some(Entry { prompt: lines[..split].join("\n"), answer: lines[split + 1..end].join("\n") })
 }
 
@@ -231,10 +235,6 @@ fn add_entry(entry: &Entry, created: Timestamp, history: &mut HistoryBuilder) {
 }
 
 /// Returns the beginning of a hash, which distinguishes prompts of the same second.
-fn short_hash(text: &str) -> String {
-    Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]

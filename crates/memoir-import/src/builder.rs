@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, hash_map::Entry};
 
 use memoir_core::{DraftMessage, NewConversation, Role, Timestamp};
 use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
 
 use crate::{ImportedConversation, ImportedHistory, json};
 
@@ -135,4 +136,9 @@ impl MessageClock {
         self.0 = time.unwrap_or(self.0);
         self.0
     }
+}
+
+/// Returns a short checksum, to identify a conversation that has no id.
+pub(crate) fn short_hash(text: &str) -> String {
+    Sha256::digest(text).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }

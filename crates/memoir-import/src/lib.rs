@@ -114,6 +114,9 @@ pub enum ImportError {
         /// Order in which the date was read, such as "with the day first".
         order: &'static str,
     },
+    /// The database of a server has chats of several users.
+    #[error("this database has the chats of several users")]
+    SeveralUsers,
     /// A newer version of Memoir wrote the file.
     #[error(
         "this file was written by a newer version of Memoir (format {format}); \

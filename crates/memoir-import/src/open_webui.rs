@@ -18,7 +18,7 @@ use crate::{
     branch,
     builder::{
         ABANDONED, BAD_CONVERSATIONS, BAD_MESSAGES, EMPTY, FILES, HistoryBuilder, MessageClock, OTHER,
-        PROGRAM, SYSTEM, THOUGHTS, TOOLS, choose_title,
+        PROGRAM, SYSTEM, THOUGHTS, TOOLS, choose_title, short_hash,
     },
     database::{ForeignDatabase, Record},
     drafts,
@@ -106,7 +106,7 @@ pub fn read_open_webui(text: &str) -> Result<ImportedHistory, ImportError> {
 pub(crate) async fn read_database(file: &Path) -> Result<ImportedHistory, ImportError> {
     let mut database = ForeignDatabase::open(file).await?;
     let rows = match database.has_table("chat").await {
-        Ok(true) => database.query("SELECT * FROM chat WHERE user_id NOT LIKE 'shared-%'", &[]).await,
+        Ok(true) => query_chats(&mut database).await,
         Ok(false) => Err(WRONG_FORMAT),
         Err(error) => Err(error),
     };
@@ -118,6 +118,14 @@ pub(crate) async fn read_database(file: &Path) -> Result<ImportedHistory, Import
         }
     }
     Ok(history.finish())
+}
+
+/// Returns the chats of the only user of a server, without copies that were shared.
+async fn query_chats(database: &mut ForeignDatabase) -> Result<Vec<Record>, ImportError> {
+    let chats = "SELECT * FROM chat WHERE user_id IS NULL OR user_id NOT LIKE 'shared-%'";
+    let rows = database.query(chats, &[]).await?;
+    let users: HashSet<String> = rows.iter().filter_map(|row| row.text("user_id")).collect();
+    if users.len() > 1 { Err(ImportError::SeveralUsers) } else { Ok(rows) }
 }
 
 fn add_row(row: &Record, history: &mut HistoryBuilder) -> Option<()> {
@@ -178,8 +186,12 @@ fn build(exported: &ExportedChat, chat: &Chat, history: &mut HistoryBuilder) -> 
     let title = choose_title(title, &messages);
     let asked_model =
         chat.models.0.as_ref().and_then(|models| models.first()).filter(|model| !model.is_empty());
+    let id = exported.id.text().map(str::to_owned).or_else(|| {
+        let first = messages.first()?;
+        Some(short_hash(&format!("{} {}", first.created.as_millis(), first.body.text())))
+    });
     history.add(ImportedConversation {
-        origin: format!("open-webui/{}", exported.id.text().unwrap_or(&title)),
+        origin: format!("open-webui/{}", id.as_ref().unwrap_or(&title)),
         title,
         name: String::new(),
         scope: "open-webui".into(),

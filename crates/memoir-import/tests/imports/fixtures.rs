@@ -417,7 +417,7 @@ fn open_webui() {
     assert_eq!(
         describe(&history),
         [
-            "open-webui/Quick note | Quick note | open-webui | imported",
+            "open-webui/9179dfb5e45e | Quick note | open-webui | imported",
             "00:00:00.000Z ? Remember: mulch.",
             "open-webui/1f0c7f0a-0000-4000-8000-00000000000a | Runner beans | open-webui | llama3.2:latest",
             "06:30:00.000Z ? When do I sow runner beans?",

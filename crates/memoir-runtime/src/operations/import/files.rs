@@ -143,6 +143,9 @@ fn import_failure(file: &Path, detected: Option<HistoryFormat>, error: &ImportEr
         (ImportError::Newer { .. }, _) => failure.hint("Update Memoir and try again."),
         (ImportError::DamagedArchive, _) => failure.hint("Download it again."),
         (ImportError::Database(_), _) => failure.hint("Close the program that uses it, and try again."),
+        (ImportError::SeveralUsers, _) => {
+            failure.hint("Export your own chats in Open WebUI, and import that file.")
+        }
         (ImportError::LargeArchive, _) => failure.hint("Unpack it, and import the files in it."),
         _ => failure.hint("See docs/getting-started.md for where each program keeps its history."),
     }

@@ -19,6 +19,7 @@ mod echo;
 mod headless;
 mod interrupts;
 mod live;
+mod man;
 mod metrics;
 mod pager;
 mod paths;
@@ -40,8 +41,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use memoir_runtime::{Failure, FailureKind};
 
-pub use args::{command_line, man_page};
+pub use args::command_line;
 pub use commands::all as slash_commands;
+pub use man::man_page;
 
 /// Parses the arguments, runs the program and returns its exit code.
 pub fn main() -> ExitCode {
@@ -50,6 +52,7 @@ pub fn main() -> ExitCode {
         // This process confines a command, which must happen before any thread starts.
         return memoir_tools::run_confined(words).unwrap_or_else(|error| report(&Failure::from(error)));
     }
+    subcommands::completions::answer_shell();
     hide_expected_panics();
     let args = args::Args::parse();
     // The environment contains API keys. Other processes of the user, including commands run by a model, must not

@@ -191,6 +191,9 @@ pub(crate) enum Command {
         /// Script to print
         #[arg(value_enum)]
         script: Script,
+        /// Write a man page for every command to this directory
+        #[arg(long, value_name = "DIRECTORY")]
+        directory: Option<PathBuf>,
     },
     /// Measure the quality of recall
     #[command(subcommand)]
@@ -210,12 +213,4 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
 /// Returns the definition of the command line, with all subcommands.
 pub fn command_line() -> clap::Command {
     Args::command()
-}
-
-/// Returns the man page in roff format.
-pub fn man_page() -> String {
-    let mut page = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = clap_mangen::Man::new(command_line()).render(&mut page);
-    String::from_utf8_lossy(&page).into_owned()
 }

@@ -1,6 +1,6 @@
 //! Subcommands of `memoir`, one file each. Some files also implement the slash command of the same name.
 
-mod completions;
+pub(crate) mod completions;
 pub(crate) mod config;
 mod conversations;
 mod cost;
@@ -54,7 +54,7 @@ pub(crate) async fn run_without_memory(
     let RuntimeOptions { home, environment, .. } = options;
     let project = find_project(&options.directory, environment.user_home());
     match &args.command {
-        Some(Command::Completions { script }) => completions::run(*script)?,
+        Some(Command::Completions { script, directory }) => completions::run(*script, directory.as_deref())?,
         Some(Command::Daemon { print_unit: true }) => print_raw(&systemd_unit(environment)?)?,
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.

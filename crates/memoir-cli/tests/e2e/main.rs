@@ -69,6 +69,7 @@ mod secrets;
 mod server_offers;
 mod servers;
 mod setup;
+mod shells;
 mod terminal;
 mod tool_set;
 mod tools;

@@ -128,10 +128,10 @@ fn completions_and_the_man_page_are_generated() {
     for (script, text) in [
         ("bash", "_memoir()"),
         ("zsh", "#compdef memoir"),
-        ("fish", "complete -c memoir"),
+        ("fish", "--command memoir"),
         ("powershell", "Register-ArgumentCompleter"),
         ("elvish", "edit:completion"),
-        ("man", ".TH memoir 1"),
+        ("man", ".TH MEMOIR 1"),
     ] {
         assert!(home.memoir(["completions", script]).succeed().contains(text), "{script}");
     }

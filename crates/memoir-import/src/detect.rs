@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 
 use crate::{
     aichat,
@@ -11,11 +11,14 @@ use crate::{
 };
 
 /// A supported file format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum HistoryFormat {
     /// aichat's sessions and `messages.md`.
+    #[serde(rename = "aichat")]
     AiChat,
     /// ChatGPT's data export, a `conversations.json` file.
+    #[serde(rename = "chatgpt")]
     ChatGpt,
     /// Claude.ai's data export, also a `conversations.json` file.
     Claude,
@@ -34,10 +37,13 @@ pub enum HistoryFormat {
     /// A file written by `memoir export`.
     Memoir,
     /// opencode's sessions or database.
+    #[serde(rename = "opencode")]
     OpenCode,
     /// Chats exported from Open WebUI, or its database.
+    #[serde(rename = "open-webui")]
     OpenWebUi,
     /// A chat that WhatsApp exported.
+    #[serde(rename = "whatsapp")]
     WhatsApp,
 }
 
@@ -58,6 +64,25 @@ impl HistoryFormat {
             Self::OpenCode => "opencode",
             Self::OpenWebUi => "Open WebUI",
             Self::WhatsApp => "WhatsApp",
+        }
+    }
+
+    /// Returns the name that the command line and origins in the store use.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::AiChat => "aichat",
+            Self::ChatGpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+            Self::Copilot => "copilot",
+            Self::Cursor => "cursor",
+            Self::Gemini => "gemini",
+            Self::Llm => "llm",
+            Self::Memoir => "memoir",
+            Self::OpenCode => "opencode",
+            Self::OpenWebUi => "open-webui",
+            Self::WhatsApp => "whatsapp",
         }
     }
 

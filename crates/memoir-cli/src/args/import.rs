@@ -72,3 +72,9 @@ pub(crate) struct LocalImportArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
+
+impl From<LocalImportArgs> for ImportArgs {
+    fn from(LocalImportArgs { paths, dry_run }: LocalImportArgs) -> Self {
+        Self { paths, dry_run }
+    }
+}

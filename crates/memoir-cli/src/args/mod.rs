@@ -18,7 +18,7 @@ use memoir_runtime::{Failure, most_similar};
 
 pub(crate) use chat::ChatArgs;
 pub(crate) use documents::{DocsCommand, PostArgs, WriteArgs};
-pub(crate) use import::ImportCommand;
+pub(crate) use import::{ImportArgs, ImportCommand};
 pub(crate) use memory::{
     BlockArgs, ConversationsCommand, ExchangeArgs, ExportArgs, ForgetArgs, MemoryCommand, RestoreArgs,
     SearchArgs,

@@ -4,11 +4,15 @@ use memoir_core::TimeZone;
 use memoir_runtime::{
     Failure,
     environment::Environment,
-    operations::import::{self, ImportReport, ImportRequest, ImportSource},
+    operations::import::{self, HistoryFormat, ImportReport, ImportRequest},
 };
 use memoir_store::{Conversations, Exchanges, Imports};
 
-use crate::{args::ImportCommand, progress::ProgressBars, render};
+use crate::{
+    args::{ImportArgs, ImportCommand},
+    progress::ProgressBars,
+    render,
+};
 
 /// Imports histories, or lists those found on this machine.
 pub(crate) async fn run(
@@ -28,47 +32,26 @@ pub(crate) async fn run(
 
 /// Returns the import request, or `None` to list histories.
 fn request(command: ImportCommand) -> Option<ImportRequest> {
-    let (source, dry_run) = match command {
+    let (source, ImportArgs { paths, dry_run }) = match command {
         ImportCommand::Found => return None,
-        ImportCommand::Aichat(arguments) => {
-            (ImportSource::AiChat { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Chatgpt(arguments) => {
-            (ImportSource::ChatGpt { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Claude(arguments) => {
-            (ImportSource::Claude { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Memoir(arguments) => {
-            (ImportSource::Memoir { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::ClaudeCode(arguments) => {
-            (ImportSource::ClaudeCode { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Codex(arguments) => {
-            (ImportSource::Codex { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Copilot(arguments) => {
-            (ImportSource::Copilot { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Cursor(arguments) => {
-            (ImportSource::Cursor { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Gemini(arguments) => {
-            (ImportSource::Gemini { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Llm(arguments) => (ImportSource::Llm { paths: arguments.paths }, arguments.dry_run),
-        ImportCommand::OpenWebui(arguments) => {
-            (ImportSource::OpenWebUi { paths: arguments.paths }, arguments.dry_run)
-        }
-        ImportCommand::Opencode(arguments) => {
-            (ImportSource::OpenCode { paths: arguments.paths }, arguments.dry_run)
-        }
         ImportCommand::Whatsapp { file, name, dates, dry_run } => {
-            (ImportSource::WhatsApp { file, name, dates }, dry_run)
+            let request = ImportRequest::new(HistoryFormat::WhatsApp, vec![file]);
+            return Some(ImportRequest { name, dates, dry_run, ..request });
         }
+        ImportCommand::Aichat(arguments) => (HistoryFormat::AiChat, arguments.into()),
+        ImportCommand::Chatgpt(arguments) => (HistoryFormat::ChatGpt, arguments),
+        ImportCommand::Claude(arguments) => (HistoryFormat::Claude, arguments),
+        ImportCommand::ClaudeCode(arguments) => (HistoryFormat::ClaudeCode, arguments.into()),
+        ImportCommand::Codex(arguments) => (HistoryFormat::Codex, arguments.into()),
+        ImportCommand::Copilot(arguments) => (HistoryFormat::Copilot, arguments.into()),
+        ImportCommand::Cursor(arguments) => (HistoryFormat::Cursor, arguments.into()),
+        ImportCommand::Gemini(arguments) => (HistoryFormat::Gemini, arguments),
+        ImportCommand::Llm(arguments) => (HistoryFormat::Llm, arguments.into()),
+        ImportCommand::Memoir(arguments) => (HistoryFormat::Memoir, arguments),
+        ImportCommand::OpenWebui(arguments) => (HistoryFormat::OpenWebUi, arguments),
+        ImportCommand::Opencode(arguments) => (HistoryFormat::OpenCode, arguments.into()),
     };
-    Some(ImportRequest { source, dry_run })
+    Some(ImportRequest { dry_run, ..ImportRequest::new(source, paths) })
 }
 
 /// Prints the result of an import, and skipped files on stderr. Fails if no file could be read.

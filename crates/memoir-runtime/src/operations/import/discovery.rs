@@ -6,7 +6,6 @@ use memoir_import::{DiscoveredHistory, HistoryFormat, discover};
 use memoir_store::Imports;
 use serde::Serialize;
 
-use super::source_name;
 use crate::{environment::Environment, failure::Failure};
 
 /// Histories of other agents on this machine.
@@ -21,7 +20,7 @@ pub struct DiscoveryReport {
 pub struct LocalHistory {
     /// Display name of the program.
     pub program: &'static str,
-    /// Tag of its [`ImportSource`](super::ImportSource), which is also the name of its subcommand.
+    /// Tag of its format, which is also the name of its subcommand.
     pub source: &'static str,
     /// Whether each file has one session. Other files have any number of conversations.
     pub has_session_files: bool,
@@ -38,7 +37,7 @@ pub async fn find_histories(
 ) -> Result<DiscoveryReport, Failure> {
     let mut histories = Vec::new();
     for DiscoveredHistory { format, files } in find_sessions(environment) {
-        let source = source_name(format);
+        let source = format.tag();
         let imported = store.imports(&format!("{source}/")).await?.len() as u64;
         histories.push(LocalHistory {
             program: format.name(),

@@ -15,7 +15,6 @@ use memoir_import::{
     read_opencode_files, read_whatsapp, whatsapp_chat_name,
 };
 
-use super::source_name;
 use crate::failure::Failure;
 
 /// Number of bytes at the beginning of a file that show whether it is an archive or a database.
@@ -117,7 +116,8 @@ fn parse(
         HistoryFormat::OpenWebUi => read_open_webui(text),
         HistoryFormat::Cursor => Err(ImportError::WrongFormat("a state.vscdb of Cursor")),
         HistoryFormat::Llm => Err(ImportError::WrongFormat("the logs.db of llm")),
-        HistoryFormat::Memoir | HistoryFormat::WhatsApp => read_memoir(text),
+        HistoryFormat::Memoir => read_memoir(text),
+        HistoryFormat::WhatsApp => Err(ImportError::WrongFormat("a chat exported from WhatsApp")),
     }
 }
 
@@ -138,7 +138,7 @@ fn import_failure(file: &Path, detected: Option<HistoryFormat>, error: &ImportEr
         (ImportError::WrongFormat(_) | ImportError::EmptyArchive(_), Some(other)) => failure.hint(format!(
             "It looks like a {} history. Run `memoir import {}` instead.",
             other.name(),
-            source_name(other)
+            other.tag()
         )),
         (ImportError::Newer { .. }, _) => failure.hint("Update Memoir and try again."),
         (ImportError::DamagedArchive, _) => failure.hint("Download it again."),

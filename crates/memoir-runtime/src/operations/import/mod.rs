@@ -8,15 +8,16 @@ mod request;
 use std::path::PathBuf;
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
-use memoir_import::{DateOrder, HistoryFormat, ImportOutcome, ImportedHistory, import_conversation};
+use memoir_import::{DateOrder, ImportOutcome, ImportedHistory, import_conversation};
 use memoir_store::{Conversations, Exchanges, Imports};
 
 use super::{Progress, ProgressUnit};
 use crate::{environment::Environment, failure::Failure};
 
 pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
+pub use memoir_import::HistoryFormat;
 pub use report::{ImportReport, UnreadableFile};
-pub use request::{DateStyle, ImportRequest, ImportSource};
+pub use request::{DateStyle, ImportRequest};
 
 /// Imports conversations. If a conversation was imported before, only its new messages are added.
 ///
@@ -39,28 +40,17 @@ pub async fn import(
         progress,
         report: ImportReport { dry_run: request.dry_run, ..ImportReport::default() },
     };
-    let (format, paths) = match &request.source {
-        ImportSource::WhatsApp { file, name, dates } => {
-            let history = files::read_chat(file, name.as_deref(), dates.map(DateOrder::from), zone)?;
-            run.report.files_read = 1;
-            run.add(history).await?;
-            return Ok(run.report);
+    let format = request.source;
+    let paths = paths_or_histories(format, &request.paths, environment)?;
+    if format == HistoryFormat::WhatsApp {
+        for file in &paths {
+            let dates = request.dates.map(DateOrder::from);
+            run.add(files::read_chat(file, request.name.as_deref(), dates, zone)?).await?;
+            run.report.files_read += 1;
         }
-        ImportSource::AiChat { paths } => (HistoryFormat::AiChat, paths),
-        ImportSource::ChatGpt { paths } => (HistoryFormat::ChatGpt, paths),
-        ImportSource::Claude { paths } => (HistoryFormat::Claude, paths),
-        ImportSource::ClaudeCode { paths } => (HistoryFormat::ClaudeCode, paths),
-        ImportSource::Codex { paths } => (HistoryFormat::Codex, paths),
-        ImportSource::Copilot { paths } => (HistoryFormat::Copilot, paths),
-        ImportSource::Cursor { paths } => (HistoryFormat::Cursor, paths),
-        ImportSource::Gemini { paths } => (HistoryFormat::Gemini, paths),
-        ImportSource::Llm { paths } => (HistoryFormat::Llm, paths),
-        ImportSource::Memoir { paths } => (HistoryFormat::Memoir, paths),
-        ImportSource::OpenCode { paths } => (HistoryFormat::OpenCode, paths),
-        ImportSource::OpenWebUi { paths } => (HistoryFormat::OpenWebUi, paths),
-    };
-    let paths = paths_or_histories(format, paths, environment)?;
-    run.add_files(format, files::expand(format, &paths)?).await?;
+    } else {
+        run.add_files(format, files::expand(format, &paths)?).await?;
+    }
     Ok(run.report)
 }
 
@@ -79,25 +69,6 @@ fn paths_or_histories(
         Failure::failed(format!("no {} {history} found on this machine", format.name()))
             .hint("Specify the files, or the directory that contains them.")
     })
-}
-
-/// Returns the tag of the [`ImportSource`] of a format. It is also the prefix of origins in the store.
-const fn source_name(format: HistoryFormat) -> &'static str {
-    match format {
-        HistoryFormat::AiChat => "aichat",
-        HistoryFormat::ChatGpt => "chatgpt",
-        HistoryFormat::Claude => "claude",
-        HistoryFormat::ClaudeCode => "claude-code",
-        HistoryFormat::Codex => "codex",
-        HistoryFormat::Copilot => "copilot",
-        HistoryFormat::Cursor => "cursor",
-        HistoryFormat::Gemini => "gemini",
-        HistoryFormat::Llm => "llm",
-        HistoryFormat::Memoir => "memoir",
-        HistoryFormat::OpenCode => "opencode",
-        HistoryFormat::OpenWebUi => "open-webui",
-        HistoryFormat::WhatsApp => "whatsapp",
-    }
 }
 
 struct ImportRun<'a, S: ?Sized> {
@@ -170,7 +141,7 @@ mod tests {
     }
 
     async fn run(paths: Vec<PathBuf>, dry_run: bool, store: &TestStore) -> Result<ImportReport, Failure> {
-        let request = ImportRequest { source: ImportSource::Memoir { paths }, dry_run };
+        let request = ImportRequest { dry_run, ..ImportRequest::new(HistoryFormat::Memoir, paths) };
         import(&request, &Environment::default(), store, &TimeZone::UTC, &mut |_| {}).await
     }
 

@@ -2,105 +2,32 @@
 
 use std::path::PathBuf;
 
-use memoir_import::DateOrder;
+use memoir_import::{DateOrder, HistoryFormat};
 use serde::{Deserialize, Serialize};
 
 /// Request to import conversations from another program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportRequest {
-    /// Program and files to import from.
-    #[serde(flatten)]
-    pub source: ImportSource,
+    /// Program to import from.
+    pub source: HistoryFormat,
+    /// Files and directories to import. A directory selects all files of the program's format in it. If empty, the
+    /// history of the current user, for programs that keep one.
+    #[serde(default)]
+    pub paths: Vec<PathBuf>,
+    /// Name of a WhatsApp chat. Derived from the file name if `None`.
+    pub name: Option<String>,
+    /// Order of day, month and year in a WhatsApp chat. Detected from its dates if `None`.
+    pub dates: Option<DateStyle>,
     /// Whether to only report what would be added.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// Program to import from, and its files. A directory selects all files of the program's format in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "source", rename_all = "kebab-case")]
-pub enum ImportSource {
-    /// aichat's sessions and messages.
-    #[serde(rename = "aichat")]
-    AiChat {
-        /// Files and directories to import. If empty, the history of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// A ChatGPT data export.
-    #[serde(rename = "chatgpt")]
-    ChatGpt {
-        /// Files and directories to import.
-        paths: Vec<PathBuf>,
-    },
-    /// A Claude data export.
-    Claude {
-        /// Files and directories to import.
-        paths: Vec<PathBuf>,
-    },
-    /// Claude Code sessions, one file each.
-    ClaudeCode {
-        /// Files and directories to import. If empty, all sessions of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// Codex sessions, one file each.
-    Codex {
-        /// Files and directories to import. If empty, all sessions of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// Copilot CLI sessions, one file each.
-    Copilot {
-        /// Files and directories to import. If empty, all sessions of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// Cursor's databases.
-    Cursor {
-        /// Files and directories to import. If empty, the history of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// Gemini's activities in a Google Takeout.
-    Gemini {
-        /// Files and directories to import.
-        paths: Vec<PathBuf>,
-    },
-    /// Log databases of the `llm` command.
-    Llm {
-        /// Files and directories to import. If empty, the history of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// A Memoir export in JSONL format.
-    Memoir {
-        /// Files and directories to import.
-        paths: Vec<PathBuf>,
-    },
-    /// opencode's sessions and databases.
-    #[serde(rename = "opencode")]
-    OpenCode {
-        /// Files and directories to import. If empty, the history of the current user.
-        #[serde(default)]
-        paths: Vec<PathBuf>,
-    },
-    /// Chats exported from Open WebUI, or its database.
-    #[serde(rename = "open-webui")]
-    OpenWebUi {
-        /// Files and directories to import.
-        paths: Vec<PathBuf>,
-    },
-    /// A chat exported by WhatsApp, as a text or zip file.
-    #[serde(rename = "whatsapp")]
-    WhatsApp {
-        /// File to import.
-        file: PathBuf,
-        /// Name of the chat. Derived from the file name if `None`.
-        name: Option<String>,
-        /// Order of day, month and year in dates. Detected from the dates if `None`.
-        dates: Option<DateStyle>,
-    },
+impl ImportRequest {
+    /// Creates a request to import these files and directories.
+    pub fn new(source: HistoryFormat, paths: Vec<PathBuf>) -> Self {
+        Self { source, paths, name: None, dates: None, dry_run: false }
+    }
 }
 
 /// Order of day, month and year, named after the first of them.
@@ -148,16 +75,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_source_is_a_field_of_the_request() {
-        let request: ImportRequest = serde_json::from_value(json!({"source": "claude-code"})).unwrap();
-        let source = ImportSource::ClaudeCode { paths: Vec::new() };
-        assert_eq!(request, ImportRequest { source, dry_run: false });
-        for source in ["aichat", "copilot", "cursor", "llm", "opencode"] {
-            let request: Result<ImportRequest, _> = serde_json::from_value(json!({"source": source}));
-            assert!(request.is_ok(), "{source}");
+    fn the_source_is_named_by_its_tag() {
+        for format in [HistoryFormat::ClaudeCode, HistoryFormat::AiChat, HistoryFormat::OpenWebUi] {
+            let request: ImportRequest = serde_json::from_value(json!({"source": format.tag()})).unwrap();
+            assert_eq!(request, ImportRequest::new(format, Vec::new()));
         }
-        let open_webui: ImportRequest =
-            serde_json::from_value(json!({"source": "open-webui", "paths": ["a"]})).unwrap();
-        assert_eq!(open_webui.source, ImportSource::OpenWebUi { paths: vec!["a".into()] });
     }
 }

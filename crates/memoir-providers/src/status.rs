@@ -52,7 +52,7 @@ fn mentions_length(body: &str) -> bool {
     PHRASES.iter().any(|phrase| body.contains(phrase))
 }
 
-/// Returns whether an error body says that the model cannot process images.
+/// Returns whether an error is about images that the model cannot process.
 fn mentions_images(body: &str) -> bool {
     const IMAGES: [&str; 4] = ["image", "vision", "multimodal", "multi-modal"];
     const REFUSALS: [&str; 7] = [

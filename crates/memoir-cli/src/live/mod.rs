@@ -37,7 +37,7 @@ struct State {
     /// The last lines that a command has printed.
     output: Vec<String>,
     area: Area,
-    drawn: Option<Instant>,
+    last_draw: Option<Instant>,
     is_ticking: bool,
     /// Whether something else uses the last lines of the screen.
     is_paused: bool,
@@ -63,7 +63,7 @@ impl LiveView {
             activity: None,
             output: Vec::new(),
             area: Area::default(),
-            drawn: None,
+            last_draw: None,
             is_ticking: false,
             is_paused: false,
             waiting: String::new(),
@@ -82,7 +82,7 @@ impl LiveView {
         let mut state = lock(&self.0);
         state.renderer.set_width(terminal_style().width);
         let finished = state.renderer.push(text);
-        let is_due = state.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL);
+        let is_due = state.last_draw.is_none_or(|last_draw| last_draw.elapsed() >= INTERVAL);
         if !finished.is_empty() || is_due {
             state.draw(&finished);
         }
@@ -107,7 +107,7 @@ impl LiveView {
         let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(OUTPUT_LINES);
         state.output = lines.map(str::to_owned).collect();
         state.output.reverse();
-        if state.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL) {
+        if state.last_draw.is_none_or(|last_draw| last_draw.elapsed() >= INTERVAL) {
             state.draw("");
         }
     }
@@ -158,7 +158,7 @@ impl State {
         } else {
             finished
         };
-        self.drawn = Some(Instant::now());
+        self.last_draw = Some(Instant::now());
         if !output.is_empty() {
             // A closed stdout is detected when the result is printed.
             let _ = write!(stdout(), "{output}").and_then(|()| stdout().flush());

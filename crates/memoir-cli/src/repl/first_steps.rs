@@ -7,7 +7,7 @@ use memoir_store::ConversationList;
 use crate::{app::App, render};
 
 /// Setting that stores the choice, so that it is offered once.
-const KEY: &str = "terminal.first_choice";
+const KEY: &str = "first_choice";
 
 /// The choices that are on the screen. The next lines may be their numbers.
 pub(super) struct FirstChoices {

@@ -28,7 +28,7 @@ pub(super) struct TurnView {
     running: Vec<ToolCall>,
     /// Whether the user was asked about the next call, and has seen what it changes.
     is_next_approved: bool,
-    approved: Vec<String>,
+    approved_ids: Vec<String>,
     pub(super) last_call: Option<FinishedCall>,
 }
 
@@ -39,7 +39,7 @@ impl TurnView {
             live,
             running: Vec::new(),
             is_next_approved: false,
-            approved: Vec::new(),
+            approved_ids: Vec::new(),
             last_call: None,
         }
     }
@@ -70,7 +70,7 @@ impl TurnView {
             TurnEvent::ToolStarted(call) => {
                 self.finish();
                 if std::mem::take(&mut self.is_next_approved) {
-                    self.approved.push(call.id.clone());
+                    self.approved_ids.push(call.id.clone());
                 }
                 self.running.push(call.clone());
                 self.show_running();
@@ -129,7 +129,7 @@ impl TurnView {
         let call_line = trace::tool_call(call, self.verbosity);
         let line = format!("• {} ({})", reveal_on_one_line(&call_line), parts.join(", "));
         print_dimmed(&line);
-        if let Some(diff) = result.diff.as_ref().filter(|_| !self.approved.contains(&call.id)) {
+        if let Some(diff) = result.diff.as_ref().filter(|_| !self.approved_ids.contains(&call.id)) {
             let shown: String = diff.split_inclusive('\n').skip(2).take(MAX_CHANGE_LINES).collect();
             anstream::println!("{}", color_change(&shown).trim_end());
             let rest = diff.lines().count().saturating_sub(2 + MAX_CHANGE_LINES) as u64;

@@ -23,6 +23,7 @@ mod selection;
 mod settings;
 mod stage;
 mod stages;
+mod subject;
 pub mod terms;
 
 pub use answer::{AnswerContext, is_lookup, resolve_follow_up};

@@ -7,7 +7,10 @@ use super::{
     candidates::{Candidate, MemoryText},
     intent::Former,
 };
-use crate::{dates::is_weekday, excerpt::is_form_of};
+use crate::{
+    excerpt::is_form_of,
+    subject::{have_different_subjects, is_value},
+};
 
 /// Weight of the question's words in a sentence. The reader knows synonyms better than it knows unusual words.
 const COVERAGE: f64 = 1.0;
@@ -104,7 +107,9 @@ impl<'a> Reading<'a> {
             let earlier = Some(best.unit.meaning.clone());
             let asked = ReaderQuestion { text: question.to_owned(), earlier };
             let is_later = |candidate: &Candidate| {
-                candidate.created > best.created && !is_same_conversation(candidate, best)
+                candidate.created > best.created
+                    && !is_same_conversation(candidate, best)
+                    && !have_different_subjects(&best.unit.meaning, &candidate.unit.meaning)
             };
             let min_score = MIN_UPDATE_SCORE + MIN_SCORE_OF_FURTHER_UPDATE * f64::from(updates);
             let later = self.score(asked, &is_later).await?;
@@ -216,12 +221,11 @@ pub(super) fn contradicts(statement: &str, old: &str, similarity: f64) -> bool {
         new_words.iter().any(|word| !is_value(word) && old_words.iter().any(|old| is_form_of(old, word)));
     let added = new_words.iter().any(|word| is_value(word) && !old_words.contains(word));
     let replaced = old_words.iter().any(|word| is_value(word) && !new_words.contains(word));
-    similarity >= CONTRADICTION_COSINE && shared && added && replaced
-}
-
-/// Returns whether a word is a value that may change, such as a number or a day.
-fn is_value(word: &str) -> bool {
-    word.contains(|c: char| c.is_ascii_digit()) || is_weekday(word)
+    similarity >= CONTRADICTION_COSINE
+        && shared
+        && added
+        && replaced
+        && !have_different_subjects(old, statement)
 }
 
 #[cfg(test)]

@@ -8,7 +8,9 @@ use memoir_core::{Role, content_words};
 use memoir_store::MessageOutline;
 
 use super::refine::cosine;
-use crate::{Inquiry, RankedMessage, Recall, RecallError, Stage, excerpt::is_form_of};
+use crate::{
+    Inquiry, RankedMessage, Recall, RecallError, Stage, excerpt::is_form_of, subject::have_different_subjects,
+};
 
 /// Maximum number of words of a statement that can correct or be corrected.
 const MAX_WORDS: u32 = 100;
@@ -129,6 +131,7 @@ fn supersede(inquiry: &mut Inquiry) {
 /// A statement by the user that is not a question.
 struct Statement<'a> {
     outline: &'a MessageOutline,
+    text: &'a str,
     words: Vec<String>,
     vector: Option<&'a Vec<f32>>,
     is_correction: bool,
@@ -146,6 +149,7 @@ impl<'a> Statement<'a> {
         let normalized = format!(" {} ", normalized.split_whitespace().collect::<Vec<_>>().join(" "));
         Some(Self {
             outline,
+            text,
             words: content_words(text),
             vector: inquiry.vectors.get(&outline.id),
             is_correction: CORRECTION_PHRASES
@@ -172,8 +176,9 @@ impl<'a> Statement<'a> {
         // Repeating a statement or only adding to it is not a correction.
         let (omits_words, adds_words) =
             (has_other_words(&earlier.words, &self.words), has_other_words(&self.words, &earlier.words));
+        let is_variant = omits_words && adds_words && similarity >= SAME_MEANING && overlap >= SAME_SENTENCE;
         (self.is_correction && adds_words && overlap >= SAME_WORDS)
-            || (omits_words && adds_words && similarity >= SAME_MEANING && overlap >= SAME_SENTENCE)
+            || (is_variant && !have_different_subjects(earlier.text, self.text))
     }
 }
 
@@ -247,6 +252,7 @@ mod tests {
             ("The meeting is on Tuesday.", "Actually I had fish for dinner.", 0.1),
             ("The meeting is on Tuesday.", "Is the meeting actually on Thursday?", 0.9),
             ("The flat in Porto costs 900 euros.", "You know I found the flat in Porto was often cold.", 0.8),
+            ("Dentist for Ana on Tuesday at noon.", "Dentist for Tom on Friday at noon.", 0.9),
             ("I like green tea.", "I like green tea.", 1.0),
             ("I like green tea.", "I like green tea and milk.", 0.9),
             ("I planted tomatoes.", "I watered the tomatoes and the beans this morning.", 0.6),

@@ -4,7 +4,7 @@ use std::{cmp::Reverse, ops::Range};
 
 use memoir_core::content_words;
 
-use crate::markdown::{HeadingPath, is_row, parse_item};
+use crate::markdown::{HeadingPath, is_row, parse_heading, parse_item};
 
 /// Maximum number of word occurrences to consider, which bounds the work for texts full of them.
 const MAX_OCCURRENCES: usize = 100;
@@ -46,6 +46,15 @@ pub(crate) fn excerpt_part(
     format!("{before}{near}{after}")
 }
 
+/// Replaces the marks of headings, which mean nothing within a line, with a colon after each heading.
+fn inline_headings(lines: &[&str]) -> String {
+    let inline = |line: &&str| match parse_heading(line) {
+        Some((_, title)) => format!("{}:", title.trim_end_matches([':', '#', ' '])),
+        None => (*line).to_owned(),
+    };
+    lines.iter().map(inline).collect::<Vec<_>>().join("\n")
+}
+
 /// Returns the number of `words` that a line contains.
 fn count_matches(line: &str, words: &[String]) -> usize {
     let line_words = content_words(line);
@@ -62,7 +71,7 @@ pub(crate) fn excerpt_markdown(text: &str, words: &[String], length: usize) -> S
         .max_by_key(|index| (matches(lines[*index]), Reverse(*index)));
     let Some(best) = best.filter(|best| lines.iter().all(|line| matches(line) <= matches(lines[*best])))
     else {
-        return excerpt(text, words, length);
+        return excerpt(&inline_headings(&lines), words, length);
     };
     let is_same = |line: &str| if is_row(lines[best]) { is_row(line) } else { parse_item(line).is_some() };
     let start = (0..best).rev().take_while(|index| is_same(lines[*index])).last().unwrap_or(best);
@@ -201,6 +210,7 @@ mod tests {
         let list = "Buy:\n- milk\n- brown bread\n- tea";
         assert_eq!(excerpt_markdown(list, &split("bread"), 60), "- milk\n- brown bread\n- tea");
         assert_eq!(excerpt_markdown("a\nb", &split("b"), 60), "a b");
+        assert_eq!(excerpt_markdown("# Orders\n\n## Wood\n\nOak", &split("oak"), 60), "Orders: Wood: Oak");
     }
 
     #[test]

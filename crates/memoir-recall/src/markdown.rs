@@ -7,18 +7,22 @@ pub(crate) struct HeadingPath(Vec<(usize, String)>);
 impl HeadingPath {
     /// Adds a line. Returns whether it is a heading.
     pub(crate) fn add(&mut self, line: &str) -> bool {
-        let level = line.chars().take_while(|c| *c == '#').count();
-        let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
-        if is_heading {
-            self.0.retain(|(other, _)| *other < level);
-            self.0.push((level, line[level..].trim().to_owned()));
-        }
-        is_heading
+        let Some((level, title)) = parse_heading(line) else { return false };
+        self.0.retain(|(other, _)| *other < level);
+        self.0.push((level, title.to_owned()));
+        true
     }
 
     pub(crate) fn titles(&self) -> Vec<String> {
         self.0.iter().map(|(_, title)| title.clone()).collect()
     }
+}
+
+/// Returns the level and the text of a heading, or `None` if the line is not a heading.
+pub(crate) fn parse_heading(line: &str) -> Option<(usize, &str)> {
+    let level = line.chars().take_while(|c| *c == '#').count();
+    let is_heading = (1..=6).contains(&level) && line[level..].starts_with(' ');
+    is_heading.then(|| (level, line[level..].trim()))
 }
 
 /// Returns whether a line is a row of a table.

@@ -15,8 +15,8 @@ use memoir_models::{
 /// Maximum number of passages quoted in an answer.
 const MAX_PASSAGES: usize = 5;
 
-/// Maximum length of a question above the answer that is quoted, in characters.
-const MAX_QUESTION_CHARS: usize = 100;
+/// Maximum length of a text that is quoted on one line, in characters.
+const MAX_LINE_CHARS: usize = 100;
 
 /// Maximum length of a quotation, in characters.
 const MAX_QUOTE_CHARS: usize = 400;
@@ -49,7 +49,8 @@ impl RecallModel {
         answer
     }
 
-    /// Puts the sentence that answers the question first, and the passages that support it below.
+    /// Puts the sentence that answers the question first, then the exchange it is from, and the other passages in a
+    /// line each, so that the answer stays on the screen.
     fn quote_answer(&self, quotation: &Quotation, memory: &Recollection) -> String {
         let mut answer = match (&quotation.source, quotation.answers_with_date) {
             (Source::Message { created, .. }, true) => {
@@ -59,20 +60,49 @@ impl RecallModel {
             _ => quotation.text.clone(),
         };
         answer.push_str(&format!("\n\n({})\n", describe_source(&quotation.source, &self.zone)));
-        answer.push_str(&self.quote_passages(memory));
+        let support = self.quote_support(quotation, memory);
+        if !support.is_empty() {
+            answer.push_str(&format!("\nFrom memory:\n{support}"));
+        }
         answer
+    }
+
+    /// Quotes the passages from which the answer is taken, unless it is all they say, and lists the others.
+    fn quote_support(&self, quotation: &Quotation, memory: &Recollection) -> String {
+        let (mut text, mut others) = (String::new(), String::new());
+        for passage in select_passages(memory).filter(|passage| passage.text.trim() != quotation.text) {
+            match &quotation.source {
+                Source::Message { exchange, .. } if *exchange == passage.exchange_id => {
+                    quote(&mut text, passage, &self.zone);
+                }
+                _ => {
+                    let source = describe_passage(passage, &self.zone);
+                    others.push_str(&format!("- {source}: {}\n", shorten(&quote_part(passage))));
+                }
+            }
+        }
+        for passage in &memory.documents {
+            match &quotation.source {
+                Source::Document { slug, .. } if *slug == passage.document.slug => {
+                    quote_document(&mut text, passage);
+                }
+                _ => {
+                    let source = describe_document(&passage.document);
+                    others.push_str(&format!("- {source}: {}\n", shorten(&passage.text)));
+                }
+            }
+        }
+        if !others.is_empty() {
+            text.push_str(&format!("\n{others}"));
+        }
+        text
     }
 
     /// Quotes all passages with their sources.
     fn quote_passages(&self, memory: &Recollection) -> String {
-        let mut text = String::new();
-        if !memory.is_empty() {
-            text.push_str("\nFrom memory:\n");
-            let mut quoted = HashSet::new();
-            let passages = memory.passages.iter().filter(|passage| quoted.insert(passage.text.trim()));
-            passages.take(MAX_PASSAGES).for_each(|passage| quote(&mut text, passage, &self.zone));
-            memory.documents.iter().for_each(|passage| quote_document(&mut text, passage));
-        }
+        let mut text = String::from("From memory:\n");
+        select_passages(memory).for_each(|passage| quote(&mut text, passage, &self.zone));
+        memory.documents.iter().for_each(|passage| quote_document(&mut text, passage));
         text
     }
 
@@ -85,7 +115,7 @@ impl RecallModel {
                 format!("Nothing in memory about this.{}\n", related.unwrap_or_default())
             }
             _ if memory.is_empty() => "Nothing in memory about this.\n".to_owned(),
-            _ => self.quote_passages(memory).trim_start().to_owned(),
+            _ => self.quote_passages(memory),
         };
         if memory.is_empty() && memory.pending_embeddings > 0 {
             text.push_str(&describe_backlog(memory.pending_embeddings));
@@ -184,25 +214,41 @@ pub fn describe_backlog(texts: u64) -> String {
     format!("{texts} {have} not been embedded yet and can be found by keyword only.")
 }
 
-/// Appends a passage of a document with its source.
-fn quote_document(answer: &mut String, passage: &DocumentPassage) {
-    let Document { title, slug, date, .. } = &passage.document;
-    answer.push_str(&format!("\n{date}, \"{title}\" (document {slug}):\n{}\n", quote_lines(&passage.text)));
+/// Returns the passages of conversations to quote, each text once.
+fn select_passages(memory: &Recollection) -> impl Iterator<Item = &Passage> {
+    let mut seen = HashSet::new();
+    memory.passages.iter().filter(move |passage| seen.insert(passage.text.trim())).take(MAX_PASSAGES)
 }
 
-/// Appends a passage of a conversation with its date, speaker and ids. An answer follows the question it answers.
-fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
+/// Returns the date, the speaker and the ids of a passage.
+fn describe_passage(passage: &Passage, zone: &TimeZone) -> String {
     let speaker = passage.speaker("you");
     let superseded = passage
         .superseded
         .map(|date| format!(", superseded on {}", date.format_minute(zone)))
         .unwrap_or_default();
-    answer.push_str(&format!(
-        "\n{}, {speaker} (conversation {}, exchange {}{superseded}):\n",
+    format!(
+        "{}, {speaker} (conversation {}, exchange {}{superseded})",
         passage.created.format_minute(zone),
         passage.conversation_id,
         passage.exchange_id,
-    ));
+    )
+}
+
+/// Returns the date, the title and the name of a document.
+fn describe_document(Document { title, slug, date, .. }: &Document) -> String {
+    format!("{date}, \"{title}\" (document {slug})")
+}
+
+/// Appends a passage of a document with its source.
+fn quote_document(answer: &mut String, passage: &DocumentPassage) {
+    let source = describe_document(&passage.document);
+    answer.push_str(&format!("\n{source}:\n{}\n", quote_lines(&passage.text)));
+}
+
+/// Appends a passage of a conversation with its source. An answer follows the question it answers.
+fn quote(answer: &mut String, passage: &Passage, zone: &TimeZone) {
+    answer.push_str(&format!("\n{}:\n", describe_passage(passage, zone)));
     let text = passage.text.trim();
     let quotation = quote_part(passage);
     let question = passage.user_excerpt.trim();
@@ -233,10 +279,10 @@ fn quote_part(passage: &Passage) -> String {
     }
 }
 
-/// Returns the beginning of a question, on one line.
-fn shorten(question: &str) -> String {
-    let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_QUESTION_CHARS) {
+/// Returns the beginning of a text, on one line.
+fn shorten(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }

@@ -234,8 +234,15 @@ fn a_first_choice_is_remembered_and_does_not_block_typing() {
 #[test]
 fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
     let home = home();
-    let answer = home.memoir(["demo", "Why did we give up the slow long-range radio mode?"]).succeed();
-    assert!(answer.contains("From memory:") && answer.contains("SF12"), "{answer}");
+    let answers = [
+        "I slept over it four times and I don't want a second service to nurse in a cupboard.",
+        "So the text has to come at 04:45, not at half past five any more.",
+        "Amber against dark blue works for every common form of colour blindness",
+    ];
+    for (question, expected) in memoir_runtime::demo::QUESTIONS.iter().zip(answers) {
+        let answer = home.memoir(["demo", question]).succeed();
+        assert!(answer.starts_with(expected), "{question} {answer}");
+    }
     assert!(!home.memoir_home().exists());
     let stderr = home.memoir(["demo"]).fail(2);
     assert!(stderr.contains("the demo needs a terminal or a question"), "{stderr}");
@@ -243,7 +250,7 @@ fn the_demo_answers_from_its_sample_and_leaves_nothing_behind() {
     let mut terminal = Terminal::open(&home, Some(&provider), (24, 100), &["demo"]);
     terminal.wait_for("three months of a made-up project");
     terminal.wait_for_prompt();
-    terminal.submit("Why did we give up the slow long-range radio mode?");
+    terminal.submit("Why did we stop using SF12?");
     terminal.wait_for("Because of the duty cycle.");
     assert!(provider.requests()[0].body.to_string().contains("Related Past Conversations"));
     terminal.wait_for_prompt();
@@ -279,7 +286,7 @@ fn questions_about_the_demo_history_find_their_conversations() {
 
 #[test]
 fn the_reminder_to_connect_a_model_is_a_notice_and_appears_once() {
-    const REMINDER: &str = "To connect a model";
+    const REMINDER: &str = "how to connect a model";
     let home = home();
     let output = home.memoir(["-p", "Where is the spare key?", "--output-format", "json"]).output();
     let (stdout, stderr) =

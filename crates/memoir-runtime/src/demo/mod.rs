@@ -24,10 +24,10 @@ pub const SCOPE: &str = "lantern";
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const WEEK: i64 = 7 * DAY;
 
-/// Suggested questions that the history answers.
+/// Suggested questions, which are answered well.
 pub const QUESTIONS: [&str; 3] = [
-    "Why did we give up the slow long-range radio mode?",
-    "Why did two boards reboot on the day we presented to the council?",
+    "Why did we leave Postgres?",
+    "When does Ines get a warning text?",
     "Which two colours suit somebody who mixes up red and green?",
 ];
 

@@ -16,6 +16,9 @@ const PAGE_SIZE: usize = 12;
 /// Columns of the mark before the current line.
 const MARK_WIDTH: usize = 2;
 
+/// What the keys do, if the terminal is wide enough.
+const LONG_HELP: &str = "type to search, arrow keys to move, Enter to select, Esc to cancel";
+
 /// Maximum number of conversations whose titles are improved.
 const MAX_IMPROVED: usize = 100;
 
@@ -52,17 +55,56 @@ pub(crate) async fn pick_conversation(
     store: &dyn Store,
     zone: &TimeZone,
 ) -> Result<Option<ConversationId>, Failure> {
-    let mut titles = store.titles().await?;
-    // Single questions are seldom continued.
-    titles.sort_by_key(|title| title.is_single);
-    improve_titles(&mut titles, store).await?;
+    let titles = read_titles(store).await?;
     if titles.is_empty() {
         say!("There are no conversations to resume yet.");
         return Ok(None);
     }
+    choose(&titles, zone).await
+}
+
+/// Returns the conversation with this ID, or the one whose title contains these words. If there are several, the user
+/// picks one.
+pub(crate) async fn find_conversation(
+    wanted: &str,
+    can_ask: bool,
+    store: &dyn Store,
+    zone: &TimeZone,
+) -> Result<Option<ConversationId>, Failure> {
+    if let Ok(id) = wanted.parse() {
+        return Ok(Some(ConversationId::new(id)));
+    }
+    let words: Vec<String> = wanted.split_whitespace().map(str::to_lowercase).collect();
+    let mut titles = read_titles(store).await?;
+    titles.retain(|title| {
+        let title = title.title.to_lowercase();
+        words.iter().all(|word| title.contains(word))
+    });
+    match titles.as_slice() {
+        [] => Err(Failure::usage(format!("no conversation has {wanted:?} in its title")).hint(
+            "Run `memoir conversations list` to see all titles, or `memoir search` to find what was said.",
+        )),
+        [title] => Ok(Some(title.id)),
+        _ if can_ask => choose(&titles, zone).await,
+        _ => Err(Failure::usage(format!("{} conversations have {wanted:?} in their titles", titles.len()))
+            .hint("Add words, or use the ID that `memoir conversations list` shows.")),
+    }
+}
+
+/// Returns the titles of all conversations, those of single questions last, because they are seldom continued.
+async fn read_titles(store: &dyn Store) -> Result<Vec<ConversationTitle>, Failure> {
+    let mut titles = store.titles().await?;
+    titles.sort_by_key(|title| title.is_single);
+    improve_titles(&mut titles, store).await?;
+    Ok(titles)
+}
+
+/// Lets the user choose one of several conversations.
+async fn choose(titles: &[ConversationTitle], zone: &TimeZone) -> Result<Option<ConversationId>, Failure> {
     if !stdin().is_terminal() {
         return Err(Failure::usage("choosing a conversation needs a terminal").hint("Use `-r ID`."));
     }
+    let help = if text_width() > LONG_HELP.len() { LONG_HELP } else { "type to search, Esc to cancel" };
     let (now, width) = (SystemClock.now(), text_width().saturating_sub(MARK_WIDTH));
     let line =
         |title: &ConversationTitle| truncate_line(&render::conversations::choice(title, now, zone), width);
@@ -71,7 +113,7 @@ pub(crate) async fn pick_conversation(
     let prompt = tokio::task::spawn_blocking(move || {
         Select::new("Resume which conversation?", choices)
             .with_page_size(PAGE_SIZE)
-            .with_help_message("type to search, arrow keys to move, Enter to select, Esc to cancel")
+            .with_help_message(help)
             .prompt()
     });
     let choice =

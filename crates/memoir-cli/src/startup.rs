@@ -5,7 +5,7 @@ use std::{
     mem,
 };
 
-use memoir_core::{ConversationId, reveal_on_one_line};
+use memoir_core::reveal_on_one_line;
 use memoir_runtime::{
     Failure, FailureKind, Persistence, Resume, Runtime, RuntimeOptions, SessionOptions, logging,
 };
@@ -15,7 +15,7 @@ use crate::{
     args::{Args, ChatArgs, Command},
     attaching::{OutsideFiles, attach_named},
     background_printer::BackgroundPrinter,
-    conversation_picker::pick_conversation,
+    conversation_picker::{find_conversation, pick_conversation},
     headless, process,
     prompt_source::{self, ChatMode},
     question, repl, screen,
@@ -171,7 +171,8 @@ async fn requested_conversation(
     chat: &ChatMode,
     runtime: &Runtime,
 ) -> Result<Resume, Failure> {
-    let id = match (args.resume, chat) {
+    let (store, zone) = (runtime.store().as_ref(), runtime.zone());
+    let id = match (&args.resume, chat) {
         _ if args.continue_last && args.fork => return Ok(Resume::ForkOfLatest),
         _ if args.continue_last => return Ok(Resume::Latest),
         (None, _) if args.fork => {
@@ -179,17 +180,19 @@ async fn requested_conversation(
                 .hint("Add `-c` for the latest conversation, or `-r ID`."));
         }
         (None, _) => return Ok(Resume::New),
-        (Some(Some(id)), _) => ConversationId::new(id),
+        (Some(Some(wanted)), _) => {
+            let can_ask = matches!(chat, ChatMode::Repl);
+            find_conversation(wanted, can_ask, store, zone).await?
+        }
         (Some(None), ChatMode::Once(_)) => {
             return Err(Failure::usage("`-r` needs a conversation ID when there is no REPL")
                 .hint("Use `-r ID` or `-c`."));
         }
-        (Some(None), ChatMode::Repl) => {
-            match pick_conversation(runtime.store().as_ref(), runtime.zone()).await? {
-                Some(id) => id,
-                None => return Ok(Resume::New),
-            }
-        }
+        (Some(None), ChatMode::Repl) => match pick_conversation(store, zone).await? {
+            None if store.titles().await?.is_empty() => return Ok(Resume::New),
+            id => id,
+        },
     };
+    let id = id.ok_or_else(|| Failure::new(FailureKind::Interrupted, "no conversation was chosen"))?;
     Ok(if args.fork { Resume::Fork(id) } else { Resume::Conversation(id) })
 }

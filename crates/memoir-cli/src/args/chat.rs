@@ -10,9 +10,9 @@ pub(crate) struct ChatArgs {
     #[arg(short, long = "continue", conflicts_with = "resume")]
     pub(crate) continue_last: bool,
 
-    /// Resume conversation ID; without an ID, choose one from a list
+    /// Resume a conversation by its ID or words of its title; without them, choose one from a list
     #[arg(short, long, value_name = "ID", num_args = 0..=1)]
-    pub(crate) resume: Option<Option<i64>>,
+    pub(crate) resume: Option<Option<String>>,
 
     /// Fork the conversation selected with -c or -r, and leave the original unchanged
     #[arg(long)]

@@ -1,23 +1,28 @@
 //! `/resume`: resumes an earlier conversation.
 
-use memoir_core::ConversationId;
 use memoir_runtime::{Failure, Session, printable};
 
 use super::{Next, RunCommand};
-use crate::{app::App, completion_source::ValueSource, conversation_picker::pick_conversation, render};
+use crate::{
+    app::App,
+    completion_source::ValueSource,
+    conversation_picker::{find_conversation, pick_conversation},
+    render,
+};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Conversation to resume; without it, choose from a list
+    /// Conversation to resume, by its ID or words of its title; without it, choose from a list
     #[arg(value_name = "CONVERSATION", add = ValueSource::CONVERSATIONS)]
-    conversation: Option<i64>,
+    conversation: Vec<String>,
 }
 
 impl RunCommand for Arguments {
     async fn run(self, App { session, .. }: &mut App) -> Result<Next, Failure> {
-        let id = match self.conversation {
-            None => pick_conversation(session.store(), session.runtime.zone()).await?,
-            Some(id) => Some(ConversationId::new(id)),
+        let (store, zone) = (session.store(), session.runtime.zone());
+        let id = match self.conversation.join(" ") {
+            wanted if wanted.is_empty() => pick_conversation(store, zone).await?,
+            wanted => find_conversation(&wanted, true, store, zone).await?,
         };
         if let Some(id) = id {
             let conversation = session.resume(id).await?;

@@ -72,7 +72,7 @@ fn commands_work_and_unknown_ones_point_to_help() {
     terminal.wait_for_prompt();
     terminal.submit("/info");
     terminal.wait_for("memoir/recall (no model is connected)");
-    terminal.wait_for("command_history: ");
+    terminal.wait_for("0 messages in 0 conversations, 0 documents");
 }
 
 #[test]
@@ -194,6 +194,35 @@ fn a_conversation_is_picked_from_a_list() {
 }
 
 #[test]
+fn a_conversation_is_resumed_by_words_of_its_title() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    for prompt in ["about green tea", "about black tea", "about coffee"] {
+        home.memoir(["-p", prompt]).provider(&provider).succeed();
+    }
+    let terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r", "coffee"]);
+    terminal.wait_for("Resumed conversation 3.");
+    terminal.submit("/resume Green tea");
+    terminal.wait_for("Resumed conversation 1: about green tea");
+    terminal.submit("/resume cocoa");
+    terminal.wait_for("no conversation has \"cocoa\" in its title.");
+    terminal.wait_for_prompt();
+    // Of several, the user picks one.
+    terminal.submit("/resume tea");
+    let screen = terminal.wait_for("work: about black tea");
+    assert!(!screen.contains("work: about coffee"), "{screen}");
+    terminal.type_keys("\u{1b}");
+    terminal.wait_for_prompt();
+    let stderr = home.memoir(["-r", "tea", "-p", "more"]).provider(&provider).fail(2);
+    assert!(stderr.contains("2 conversations have \"tea\" in their titles. Add words"), "{stderr}");
+    // Nothing opens if the user picks none.
+    let mut terminal = Terminal::open(&home, Some(&provider), SIZE, &["-r"]);
+    terminal.wait_for("Resume which conversation?");
+    terminal.type_keys("\u{1b}");
+    assert_eq!(terminal.wait_for_exit(), 130);
+}
+
+#[test]
 fn the_list_shows_real_questions_first_and_single_ones_last() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Fine."));
@@ -216,8 +245,8 @@ fn the_list_shows_real_questions_first_and_single_ones_last() {
     terminal.submit("tell me");
     terminal.wait_for_prompt();
     terminal.submit("/history");
-    terminal.wait_until("the first page", |screen| screen.contains("> hi") && !screen.contains("context"));
-    terminal.type_keys("q");
+    terminal.wait_until("the last page", |screen| screen.contains("(END)") && !screen.contains("> hi"));
+    terminal.type_keys("gq");
     terminal.wait_for_prompt();
 }
 

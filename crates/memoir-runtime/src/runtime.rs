@@ -227,10 +227,10 @@ impl Runtime {
         Ok(trust::write(self.store().as_ref(), self.project(), is_trusted).await?)
     }
 
-    /// Trusts the project if the only file that needs trust is the AGENTS.md that Memoir has just written. Returns
-    /// whether it is trusted.
+    /// Trusts the project if the only file that needs trust is the AGENTS.md that Memoir has just written, whatever the
+    /// user decided before it existed. Returns whether it is trusted.
     pub async fn trust_own_instructions(&self) -> Result<bool, Failure> {
-        let is_own = self.undecided_files() == [self.project().join("AGENTS.md")];
+        let is_own = trust::find_files(self.project()) == [self.project().join("AGENTS.md")];
         if is_own {
             self.decide_trust(true).await?;
         }
@@ -315,7 +315,8 @@ async fn open_permanent(home: &Home, scratch: Option<&Path>) -> Result<Arc<dyn S
     }
 }
 
-/// Opens a memory without a file. Settings and deny rules are copied from the permanent memory; conversations are not.
+/// Opens a memory without a file. Settings, deny rules and trust are copied from the permanent memory; conversations are
+/// not.
 async fn open_in_memory(home: &Home, project: &Path) -> Result<Arc<dyn Store>, Failure> {
     let empty = stores::factory().open_in_memory().await?;
     if home.database().exists() {
@@ -323,8 +324,10 @@ async fn open_in_memory(home: &Home, project: &Path) -> Result<Arc<dyn Store>, F
         let settings = settings::copy_all(memory.as_ref(), empty.as_ref()).await;
         let rules =
             permissions::copy_deny_rules(memory.as_ref(), empty.as_ref(), &project.to_string_lossy()).await;
+        let trust = trust::copy(memory.as_ref(), empty.as_ref(), project).await;
         memory.close().await;
         settings.and(rules)?;
+        trust?;
     }
     Ok(empty)
 }

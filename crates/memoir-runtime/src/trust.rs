@@ -51,6 +51,16 @@ pub(crate) async fn write(store: &dyn Settings, project: &Path, is_trusted: bool
     store.set_setting(&key(project), Some(value), SystemClock.now()).await
 }
 
+/// Copies what the user decided about a project to another store.
+pub(crate) async fn copy(from: &dyn Settings, to: &dyn Settings, project: &Path) -> Result<(), StoreError> {
+    for key in [key(project), servers_key(project)] {
+        if let Some(value) = from.setting(&key).await? {
+            to.set_setting(&key, Some(&value), SystemClock.now()).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns whether the user trusts the servers of a project with this text.
 pub(crate) async fn trusts_servers(
     store: &dyn Settings,

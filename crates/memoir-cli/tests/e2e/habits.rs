@@ -132,3 +132,28 @@ fn init_writes_instructions_after_asking() {
     terminal.wait_for("Fine.");
     assert!(provider.requests()[0].body.to_string().contains("Instructions for agents"));
 }
+
+#[test]
+fn init_and_incognito_mode_respect_what_the_user_has_decided() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let untrusted = [("MEMOIR_TRUST_PROJECT", "0")];
+    // The user first refuses instructions that somebody else wrote, then deletes them and writes others.
+    let file = home.workspace().join("AGENTS.md");
+    fs::write(&file, "Answer in rhymes.").unwrap();
+    home.memoir(["trust", "--revoke"]).env("MEMOIR_TRUST_PROJECT", "0").succeed();
+    fs::remove_file(&file).unwrap();
+    let terminal = Terminal::open_with(&home, Some(&provider), (40, 100), &[], &untrusted);
+    terminal.submit("/init");
+    terminal.wait_for("[y/N]");
+    terminal.type_keys("y\r");
+    terminal.wait_for("the model gets it with your next prompt");
+    terminal.wait_for_prompt();
+    for arguments in [["-p", "hello"].as_slice(), &["--incognito", "-p", "hello"]] {
+        provider.clear();
+        provider.push(Reply::text("Fine."));
+        home.memoir(arguments).provider(&provider).env("MEMOIR_TRUST_PROJECT", "0").succeed();
+        let body = provider.requests()[0].body.to_string();
+        assert!(body.contains("Instructions for agents"), "{arguments:?}: {body}");
+    }
+}

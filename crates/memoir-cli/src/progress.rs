@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{
+    HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 use memoir_runtime::operations::{Progress, ProgressUnit};
 
 use crate::{live::LiveView, screen::is_plain};
@@ -13,6 +15,8 @@ const TICK: Duration = Duration::from_millis(200);
 /// Shows the progress of an operation, with one bar for each unit that it counts.
 #[derive(Default)]
 pub(crate) struct ProgressBars {
+    /// Draws all bars, so that they do not overwrite each other.
+    area: MultiProgress,
     bars: Vec<(ProgressUnit, ProgressBar)>,
 }
 
@@ -22,7 +26,7 @@ impl ProgressBars {
         let existing = self.bars.iter().position(|(other, _)| *other == unit);
         let bar = match existing {
             Some(index) => self.bars.swap_remove(index).1,
-            None => new_bar(unit, total.unwrap_or(done)),
+            None => new_bar(unit, total.unwrap_or(done), &self.area),
         };
         if let Some(total) = total {
             bar.set_length(total);
@@ -43,26 +47,20 @@ impl Drop for ProgressBars {
     }
 }
 
-fn new_bar(unit: ProgressUnit, length: u64) -> ProgressBar {
-    match unit {
-        ProgressUnit::Bytes => styled(length, "{bar:20} {bytes} of {total_bytes}{time_left}".to_owned()),
-        ProgressUnit::Chunks => bar(length, "chunks"),
-        ProgressUnit::Conversations => bar(length, "conversations"),
-        ProgressUnit::Documents => bar(length, "documents"),
-        ProgressUnit::Files => bar(length, "files"),
-        ProgressUnit::Jobs => bar(length, "jobs"),
-    }
-}
-
-fn bar(length: u64, unit: &str) -> ProgressBar {
-    styled(length, format!("{{bar:20}} {{pos}} of {{len}} {unit}{{pace}}{{time_left}}"))
-}
-
-fn styled(length: u64, template: String) -> ProgressBar {
-    let bar = ProgressBar::new(length);
+fn new_bar(unit: ProgressUnit, length: u64, area: &MultiProgress) -> ProgressBar {
+    let counted = |unit| format!("{{bar:20}} {{pos}} of {{len}} {unit}{{pace}}{{time_left}}");
+    let template = match unit {
+        ProgressUnit::Bytes => "{bar:20} {bytes} of {total_bytes}{time_left}".to_owned(),
+        ProgressUnit::Chunks => counted("chunks"),
+        ProgressUnit::Conversations => counted("conversations"),
+        ProgressUnit::Documents => counted("documents"),
+        ProgressUnit::Files => counted("files"),
+        ProgressUnit::Jobs => counted("jobs"),
+    };
     if is_plain() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
+        area.set_draw_target(ProgressDrawTarget::hidden());
     }
+    let bar = area.add(ProgressBar::new(length));
     let Ok(style) = ProgressStyle::with_template(&template) else { return bar };
     // Before the first step, neither is known. Writing to the bar's own buffer cannot fail.
     let pace = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
@@ -75,8 +73,9 @@ fn styled(length: u64, template: String) -> ProgressBar {
             let _ = write!(out, ", {} left", HumanDuration(state.eta()));
         }
     };
+    bar.set_style(style.with_key("pace", pace).with_key("time_left", time_left));
     bar.enable_steady_tick(TICK);
-    bar.with_style(style.with_key("pace", pace).with_key("time_left", time_left))
+    bar
 }
 
 /// Shows what a program is doing until `work` ends, for work whose progress is unknown.

@@ -22,7 +22,7 @@ pub(crate) fn histories(report: &DiscoveryReport) -> String {
             0 => String::new(),
             imported => format!(" ({imported} already imported)"),
         };
-        format!("{}{imported}. Import with `import {}`.\n", sessions(history), history.source)
+        format!("{}{imported}. Import with `memoir import {}`.\n", sessions(history), history.source)
     };
     report.histories.iter().map(line).collect()
 }

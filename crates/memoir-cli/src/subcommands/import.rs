@@ -27,7 +27,9 @@ pub(crate) async fn run(
     };
     let mut bars = ProgressBars::default();
     let mut progress = |progress| bars.show(progress);
-    show(&import::import(&request, environment, store, zone, &mut progress).await?)
+    let report = import::import(&request, environment, store, zone, &mut progress).await?;
+    drop(bars);
+    show(&report)
 }
 
 /// Returns the import request, or `None` to list histories.

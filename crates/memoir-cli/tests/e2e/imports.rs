@@ -105,7 +105,10 @@ fn databases_are_found_and_imported_without_being_changed() {
         create_database(&path, &dump(name));
         let before = fs::read(&path).unwrap();
         let list = home.memoir(["import", "found"]).succeed();
-        assert!(list.contains("1 file from ") && list.contains(&format!("`import {format}`")), "{list}");
+        assert!(
+            list.contains("1 file from ") && list.contains(&format!("`memoir import {format}`")),
+            "{list}"
+        );
         check_import(&home, &[format], word);
         assert_eq!(fs::read(&path).unwrap(), before, "{format}");
     }

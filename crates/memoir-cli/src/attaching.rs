@@ -5,7 +5,7 @@ use memoir_runtime::{
     Session,
     attachments::{
         AttachedContent, Attachment, AttachmentContext, MAX_TEXT_BYTES, attach, find_attachments,
-        find_resources,
+        find_missing, find_resources,
     },
     printable,
 };
@@ -34,6 +34,9 @@ pub(crate) async fn attach_named(
         project: session.agent.workspace.project(),
         user_home: session.runtime.models().environment.user_home(),
     };
+    for name in find_missing(prompt, context) {
+        note!("There is no file {0}, so @{0} is sent as text.", printable(&name));
+    }
     for file in find_attachments(prompt, context) {
         // Without a terminal, nothing was dropped onto it.
         if !file.has_mark && outside == OutsideFiles::Skip {

@@ -18,6 +18,9 @@ use crate::{
 /// Maximum size of an attached text in bytes. The model can read a larger one in parts with tools.
 pub const MAX_TEXT_BYTES: usize = 200_000;
 
+/// Maximum length of a file extension. Longer words after a dot are more likely names of people.
+const MAX_EXTENSION: usize = 4;
+
 /// A file named in a prompt.
 #[derive(Debug)]
 pub struct Attachment {
@@ -114,6 +117,21 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
         }
     }
     attachments
+}
+
+/// Returns the names after `@` that look like files but name none.
+pub fn find_missing(prompt: &str, context: AttachmentContext<'_>) -> Vec<String> {
+    let names = find_names(prompt).into_iter().filter(|candidate| candidate.has_mark);
+    let names = names.map(|candidate| candidate.name.trim_end_matches(PUNCTUATION).to_owned());
+    let is_missing = |name: &String| {
+        let extension =
+            Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        let is_file_name = (1..=MAX_EXTENSION).contains(&extension.len())
+            && extension.chars().all(char::is_alphanumeric)
+            && !name.contains(['@', ':']);
+        is_file_name && !context.directory.join(expand_home(name, context.user_home)).exists()
+    };
+    names.filter(is_missing).collect()
 }
 
 fn has_image_extension(name: &str) -> bool {

@@ -134,6 +134,17 @@ fn a_long_paste_is_collapsed_and_sent_in_full() {
 }
 
 #[test]
+fn a_file_that_does_not_exist_is_mentioned() {
+    let home = home();
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let terminal = open(&home, &provider);
+    terminal.submit("compare @nosuch.txt with what @anna said to me@home.org");
+    terminal.wait_for("There is no file nosuch.txt, so @nosuch.txt is sent as text.");
+    terminal.wait_for("Fine.");
+    assert_eq!(terminal.wait_for_prompt().matches("There is no file").count(), 1);
+}
+
+#[test]
 fn the_status_line_shows_the_session_and_can_be_turned_off() {
     let home = home();
     let provider = ScriptedProvider::always(Reply::text("Fine."));

@@ -19,9 +19,11 @@ pub(crate) async fn ask(question: &str) -> Option<String> {
     let question = wrap_text(question.trim_end());
     let _ = write!(stdout(), "{question} ").and_then(|()| stdout().flush());
     let _echo = EchoMode::on();
-    let guard = CancelOnDrop::default();
-    let is_cancelled = Arc::clone(&guard.0);
-    tokio::task::spawn_blocking(move || read_line(&is_cancelled)).await.ok().flatten()
+    let mut guard = CancelOnDrop::default();
+    let is_cancelled = Arc::clone(&guard.is_cancelled);
+    let line = tokio::task::spawn_blocking(move || read_line(&is_cancelled)).await.ok().flatten();
+    guard.is_answered = true;
+    line
 }
 
 /// Asks the user to confirm something that cannot be undone. Returns `true` without asking if `is_confirmed`.
@@ -42,13 +44,20 @@ pub(crate) async fn confirm(question: &str, is_confirmed: bool) -> Result<bool, 
     Ok(is_yes)
 }
 
-/// Sets its flag when the question is dropped, so that the reading thread stops.
+/// Stops the reading thread when the question is dropped, and ends the line if it was not answered.
 #[derive(Default)]
-struct CancelOnDrop(Arc<AtomicBool>);
+struct CancelOnDrop {
+    is_cancelled: Arc<AtomicBool>,
+    is_answered: bool,
+}
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.is_cancelled.store(true, Ordering::Relaxed);
+        if !self.is_answered {
+            // If stdout is closed, nothing is on the line.
+            let _ = writeln!(stdout());
+        }
     }
 }
 

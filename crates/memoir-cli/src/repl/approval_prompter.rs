@@ -45,7 +45,7 @@ impl ApprovalPrompter for TerminalPrompter {
             format!(", or a to always allow {} in this project", reveal_on_one_line(&rule.to_string()))
         });
         loop {
-            let text = format!("Allow? y or n{}: ", always_option.as_deref().unwrap_or_default());
+            let text = format!("Allow? [y/N]{}: ", always_option.as_deref().unwrap_or_default());
             let line = question::ask(&text).await;
             match line.as_deref().map(str::trim) {
                 Some("y" | "yes") => return ApprovalAnswer::Yes,

@@ -179,7 +179,7 @@ fn the_question_says_that_a_command_wants_the_network() {
     terminal.wait_for_prompt();
     terminal.submit("go");
     let screen = terminal
-        .wait_for("execute_bash needs your approval and access to the network:\n| true\nAllow? y or n: ");
+        .wait_for("execute_bash needs your approval and access to the network:\n| true\nAllow? [y/N]: ");
     assert!(!screen.contains("always"), "{screen}");
     terminal.type_keys("n\r");
     terminal.wait_for("Done.");

@@ -120,7 +120,7 @@ fn approve(home: &TestHome, tool: &str, arguments: &serde_json::Value) {
     let mut terminal = Terminal::open(home, Some(&provider), (40, 120), &["--model", "gpt-5-mini"]);
     terminal.wait_for_prompt();
     terminal.submit("go");
-    terminal.wait_for("Allow? y or n");
+    terminal.wait_for("Allow? [y/N]");
     terminal.type_keys("y\r");
     terminal.wait_for("Done.");
     terminal.wait_for_prompt();

@@ -218,7 +218,7 @@ fn the_user_is_asked_before_core_memory_changes() {
         let terminal = Terminal::open(&home, Some(&provider), (24, 80), &[]);
         terminal.wait_for_prompt();
         terminal.submit("Read it");
-        let screen = terminal.wait_for("Allow? y or n");
+        let screen = terminal.wait_for("Allow? [y/N]");
         assert!(screen.contains("Change core memory (instructions):"), "{screen}");
         assert!(screen.contains("+ Obey the page."), "{screen}");
         terminal.type_keys(answer);

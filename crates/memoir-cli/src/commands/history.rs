@@ -33,7 +33,7 @@ impl RunCommand for Arguments {
             let answer = render_markdown(exchange.assistant_message.trim_end());
             text.push_str(&format!("{prompt}\n{answer}\n"));
         }
-        pager::show(text.trim_end())?;
+        pager::show(text.trim_end(), pager::Position::End)?;
         Ok(Next::Prompt)
     }
 }

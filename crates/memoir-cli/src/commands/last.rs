@@ -8,6 +8,7 @@ use crate::{
     app::App,
     pager,
     repl::{FinishedCall, color_change},
+    screen::wrap_text,
 };
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,9 @@ impl RunCommand for Arguments {
             );
         };
         let change = result.diff.as_deref().map(color_change).unwrap_or_default();
-        pager::show(&format!("{line}\n{change}{}", printable(&without_secrets(&result.text))))?;
+        let output = without_secrets(&result.text);
+        let text = format!("{}\n{change}{}", wrap_text(line), printable(&output));
+        pager::show(&text, pager::Position::Start)?;
         Ok(Next::Prompt)
     }
 }

@@ -6,7 +6,7 @@ use memoir_runtime::{Failure, files::write_private};
 
 use crate::echo::EchoMode;
 
-/// Opens `path` in the editor set in `VISUAL` or `EDITOR`, and waits until it exits.
+/// Opens `path` in the editor set in `VISUAL` or `EDITOR`, or in a common one, and waits until it exits.
 pub(crate) async fn edit_file(path: &Path) -> Result<(), Failure> {
     let path = path.to_owned();
     let editing = tokio::task::spawn_blocking(move || edit_file_blocking(&path));
@@ -26,9 +26,20 @@ pub(crate) fn edit_text(text: &str, directory: &Path) -> Result<String, Failure>
     result
 }
 
+/// Returns a common editor that is installed.
+fn find_editor() -> Option<String> {
+    let directories = std::env::var_os("PATH")?;
+    let is_installed =
+        |editor: &&str| std::env::split_paths(&directories).any(|directory| directory.join(editor).is_file());
+    ["editor", "nano", "vim", "vi"]
+        .iter()
+        .find(|editor| is_installed(editor))
+        .map(|editor| (*editor).to_owned())
+}
+
 fn edit_file_blocking(path: &Path) -> Result<(), Failure> {
     let variable = |name| std::env::var(name).ok().filter(|editor: &String| !editor.trim().is_empty());
-    let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
+    let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")).or_else(find_editor) else {
         return Err(Failure::usage("no editor is set").hint("Set the environment variable `EDITOR`."));
     };
     let _echo = EchoMode::on();

@@ -15,8 +15,8 @@ use secrecy::SecretString;
 use crate::{config::Config, environment::Environment, failure::Failure, settings::ModelTask};
 
 /// Notice for a session without a model.
-pub(crate) const HOW_TO_CONNECT: &str = "No API key is set and no local model server was found, so answers are quotations from memory. To connect a model, \
-     set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `XAI_API_KEY`, or start Ollama.";
+pub(crate) const HOW_TO_CONNECT: &str = "Answers are quotations from memory, because no API key is set and no local model server was found. `memoir doctor` says \
+     how to connect a model.";
 
 /// Default addresses of llama.cpp and LM Studio, which have an OpenAI-compatible API.
 const DEFAULT_SERVERS: [&str; 2] = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1"];
@@ -381,8 +381,8 @@ impl Models {
 pub fn parse_model_name(name: &str, prefix: &str) -> Result<ModelName, Failure> {
     name.parse().map_err(|error: memoir_models::UnknownModel| {
         Failure::usage(format!("{prefix}{error}")).hint(
-            "Use claude-…, gemini-…, gpt-…, grok-…, ollama/NAME, openai-compatible/NAME or memoir/recall. \
-             List known models with `memoir models list`.",
+            "Use claude-…, gemini-…, gpt-…, grok-…, ollama/NAME, openai-compatible/NAME (for your own server) or \
+             memoir/recall. List known models with `memoir models list`.",
         )
     })
 }

@@ -61,7 +61,8 @@ impl RunCommand for Arguments {
 
 fn show(report: &ApprovalReport) {
     say!(
-        "The approval mode is {} until you exit. Set it at startup with `--approval`, or permanently in the config.",
+        "The approval mode is {} until you exit. `/approval read-only`, `ask`, `auto-edit` or `full` changes it; `--approval` sets \
+         it at startup, and the config permanently.",
         report.mode.as_str()
     );
     say!(

@@ -29,16 +29,17 @@ impl RunCommand for Arguments {
             Persistence::Incognito => say!("memory        none (incognito)"),
             Persistence::Demo => say!("memory        temporary (demo)"),
         }
-        // Empty tables are only counted, because listing them would fill the screen.
-        let tables = match store.inspect() {
-            Some(inspect) => inspect.tables().await?,
-            None => Vec::new(),
-        };
-        for table in tables.iter().filter(|table| table.rows > 0) {
-            say!("              {}: {}", table.name, table.rows);
+        if let Some(inspect) = store.inspect() {
+            let tables = inspect.tables().await?;
+            let count =
+                |name: &str| tables.iter().find(|table| table.name == name).map_or(0, |table| table.rows);
+            say!(
+                "              {} in {}, {}",
+                pluralize(count("messages"), "message", "messages"),
+                pluralize(count("conversations"), "conversation", "conversations"),
+                pluralize(count("documents"), "document", "documents"),
+            );
         }
-        let empty = tables.iter().filter(|table| table.rows == 0).count() as u64;
-        say!("              {}", pluralize(empty, "other table is empty", "other tables are empty"));
         Ok(Next::Prompt)
     }
 }

@@ -9,7 +9,7 @@ use memoir_runtime::{
 };
 use memoir_store::ConversationTitle;
 
-use crate::screen::render_markdown;
+use crate::screen::{render_markdown, wrap_text};
 
 /// Returns one line per conversation.
 pub(crate) fn list(report: &ConversationsReport, zone: &TimeZone) -> String {
@@ -64,9 +64,9 @@ pub(crate) fn latest(exchanges: &[Exchange], zone: &TimeZone) -> String {
         format!("{}{ellipsis}", lines[..lines.len().min(MAX_LATEST_LINES)].join("\n"))
     };
     let entry = |exchange: &Exchange| {
-        let prompt = shorten(&printable(&exchange.user_message));
+        let prompt = shorten(&wrap_text(&format!("> {}", exchange.user_message.trim_end())));
         let answer = shorten(&render_markdown(exchange.assistant_message.trim_end()));
-        format!("{}\n> {prompt}\n{answer}\n", exchange.started.format_minute(zone))
+        format!("{}\n{prompt}\n{answer}\n", exchange.started.format_minute(zone))
     };
     exchanges.iter().map(entry).collect()
 }

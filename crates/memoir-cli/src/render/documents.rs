@@ -63,7 +63,7 @@ pub(crate) fn skipped_files(files: &[SkippedFile]) -> Vec<String> {
     files.iter().map(|file| printable(&line(file)).into_owned()).collect()
 }
 
-/// Returns one line per document: date, name, size, title and tags.
+/// Returns one line per document: date, name, title, size and tags.
 pub(crate) fn list(list: &DocumentList) -> String {
     let documents = &list.documents;
     if documents.is_empty() {
@@ -81,11 +81,11 @@ pub(crate) fn list(list: &DocumentList) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{}  {:width$}  {:>10}  {}{tags}{kind}",
+            "{}  {:width$}  {} ({}){tags}{kind}",
             document.date,
             document.slug,
-            chunks(document.chunks),
             document.title,
+            chunks(document.chunks),
         );
     }
     printable(text.trim_end()).into_owned()

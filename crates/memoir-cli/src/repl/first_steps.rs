@@ -110,13 +110,16 @@ fn explain_imports() {
 }
 
 fn explain_models(is_connected: bool) {
-    say!("There are two ways:");
+    say!("There are three ways:");
     say!(
         "- A model of a provider: set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `XAI_API_KEY` to your \
          key, and start Memoir again."
     );
     say!(
         "- A model on this machine: start Ollama, llama.cpp or LM Studio, and start Memoir again. It finds the server."
+    );
+    say!(
+        "- Any other server that speaks OpenAI's API: set `OPENAI_BASE_URL` to its address, and start Memoir again."
     );
     if is_connected {
         say!("`/models` lists the models that you can use now, and `/model NAME` switches to one.");

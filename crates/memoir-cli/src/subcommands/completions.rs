@@ -31,13 +31,14 @@ pub(crate) fn answer_shell() {
 pub(crate) fn run(script: Script, directory: Option<&Path>) -> Result<(), Failure> {
     let shell: &dyn EnvCompleter = match (script, directory) {
         (Script::Man, Some(directory)) => {
-            for (name, page) in all_pages() {
-                fs::write(directory.join(name), page).map_err(|error| {
-                    Failure::failed(format!("could not write to {}: {error}", directory.display()))
-                        .hint("Create the directory, or choose another.")
-                })?;
-            }
-            return Ok(());
+            let write_all = || {
+                fs::create_dir_all(directory)?;
+                all_pages().into_iter().try_for_each(|(name, page)| fs::write(directory.join(name), page))
+            };
+            return write_all().map_err(|error| {
+                Failure::failed(format!("could not write to {}: {error}", directory.display()))
+                    .hint("Choose another directory.")
+            });
         }
         (_, Some(_)) => {
             return Err(

@@ -191,7 +191,7 @@ fn a_document_is_shown_and_chunked_again() {
     );
     docs(&home, ["add", "mill.md"]);
     let list = docs(&home, ["list"]);
-    assert!(list.starts_with("2024-02-03  old-mill    2 chunks  The mill"), "{list}");
+    assert!(list.starts_with("2024-02-03  old-mill  The mill (2 chunks)"), "{list}");
     let document_text = docs(&home, ["show", "old-mill"]);
     assert!(document_text.contains("Sentence 0 is") && document_text.contains("Sentence 299 is"));
     assert_eq!(document_text.matches("Sentence 170 is").count(), 1, "overlapping text is shown once");

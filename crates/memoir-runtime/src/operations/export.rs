@@ -93,8 +93,7 @@ pub async fn write_file(
 ) -> Result<ExportReport, Failure> {
     let conversations = select(request, store).await?;
     let write_failure = |error: io::Error| {
-        Failure::failed(format!("could not write {}: {error}", path.display()))
-            .hint("Choose another file with `-o`.")
+        Failure::failed(format!("could not write {}: {error}", path.display())).hint("Choose another file.")
     };
     let options = TextOptions { request, zone };
     // A link keeps leading to the file. A device or a pipe is written to, not replaced.

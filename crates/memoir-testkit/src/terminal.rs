@@ -125,17 +125,20 @@ impl Terminal {
         keyboard.flush().unwrap();
     }
 
-    /// Resizes the terminal and waits until the prompt is redrawn, because the program could otherwise read
-    /// further keys before the new size.
-    pub fn resize(&self, rows: u16, columns: u16) {
+    /// Resizes the terminal. The program may read further keys before it notices.
+    pub fn set_size(&self, rows: u16, columns: u16) {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
-        let (screen, _) = &*self.screen;
-        let mut screen = screen.lock().unwrap();
+        let mut screen = self.screen.0.lock().unwrap();
         screen.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
-        let received_before = screen.received;
         drop(screen);
         self.master.resize(size).unwrap();
+    }
+
+    /// Resizes the terminal and waits until something is redrawn.
+    pub fn resize(&self, rows: u16, columns: u16) {
         let (screen, changed) = &*self.screen;
+        let received_before = screen.lock().unwrap().received;
+        self.set_size(rows, columns);
         let is_unchanged = |screen: &mut Screen| !screen.has_ended && screen.received == received_before;
         let (screen, wait) =
             changed.wait_timeout_while(screen.lock().unwrap(), WAIT_TIMEOUT, is_unchanged).unwrap();

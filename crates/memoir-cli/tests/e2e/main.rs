@@ -70,9 +70,11 @@ mod server_offers;
 mod servers;
 mod setup;
 mod shells;
+mod states;
 mod terminal;
 mod tool_set;
 mod tools;
+mod turn_widths;
 mod widths;
 mod workers;
 

@@ -80,8 +80,11 @@ enum Chore {
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
     },
-    /// Record a demo session for the README
+    /// Record the sessions that the documentation shows
     Recording {
+        /// Directory for the pictures
+        #[arg(long, default_value = "docs/recordings")]
+        directory: PathBuf,
         /// Path of the program
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
@@ -108,7 +111,9 @@ fn main() -> ExitCode {
             let extent = if light { interop::Extent::Light } else { interop::Extent::All };
             interop::run(&root().join(binary), root().join(cache), extent)
         }
-        Chore::Recording { binary } => recording::record(&root(), &root().join(binary)),
+        Chore::Recording { directory, binary } => {
+            recording::record(&root().join(binary), &root().join(directory))
+        }
     };
     match outcome {
         Ok(message) => {

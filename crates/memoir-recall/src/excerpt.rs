@@ -48,11 +48,16 @@ pub(crate) fn excerpt_part(
 
 /// Replaces the marks of headings, which mean nothing within a line, with a colon after each heading.
 fn inline_headings(lines: &[&str]) -> String {
-    let inline = |line: &&str| match parse_heading(line) {
-        Some((_, title)) => format!("{}:", title.trim_end_matches([':', '#', ' '])),
-        None => (*line).to_owned(),
+    let mut is_code = false;
+    let mut inline = |line: &&str| {
+        is_code ^= line.trim_start().starts_with("```");
+        match parse_heading(line).filter(|_| !is_code) {
+            Some((_, title)) if title.ends_with(char::is_alphanumeric) => format!("{title}:"),
+            Some((_, title)) => title.to_owned(),
+            None => (*line).to_owned(),
+        }
     };
-    lines.iter().map(inline).collect::<Vec<_>>().join("\n")
+    lines.iter().map(&mut inline).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the number of `words` that a line contains.
@@ -211,6 +216,8 @@ mod tests {
         assert_eq!(excerpt_markdown(list, &split("bread"), 60), "- milk\n- brown bread\n- tea");
         assert_eq!(excerpt_markdown("a\nb", &split("b"), 60), "a b");
         assert_eq!(excerpt_markdown("# Orders\n\n## Wood\n\nOak", &split("oak"), 60), "Orders: Wood: Oak");
+        let code = "# Learning C#\n```\n# install\n```\n## Is it safe?";
+        assert_eq!(excerpt_markdown(code, &split("safe"), 60), "Learning C# ``` # install ``` Is it safe?");
     }
 
     #[test]

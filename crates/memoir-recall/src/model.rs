@@ -70,7 +70,9 @@ impl RecallModel {
     /// Quotes the passages from which the answer is taken, unless it is all they say, and lists the others.
     fn quote_support(&self, quotation: &Quotation, memory: &Recollection) -> String {
         let (mut text, mut others) = (String::new(), String::new());
-        for passage in select_passages(memory).filter(|passage| passage.text.trim() != quotation.text) {
+        let says_more =
+            |passage: &&Passage| passage.superseded.is_some() || passage.text.trim() != quotation.text;
+        for passage in select_passages(memory).filter(says_more) {
             match &quotation.source {
                 Source::Message { exchange, .. } if *exchange == passage.exchange_id => {
                     quote(&mut text, passage, &self.zone);
@@ -334,6 +336,40 @@ mod tests {
         let memory = Recollection { pending_embeddings: 2, ..Recollection::default() };
         let answer = RecallModel::new(TimeZone::UTC).answer(&memory);
         assert!(answer.contains("\n2 texts have not been embedded yet "), "{answer}");
+    }
+
+    #[test]
+    fn other_passages_follow_an_answer_in_a_line_each() {
+        let source = |exchange| Source::Message {
+            conversation: ConversationId::new(3),
+            exchange: ExchangeId::new(exchange),
+            title: "t".into(),
+            speaker: "you".into(),
+            created: Timestamp::from_millis(1_700_000_000_000),
+        };
+        let text = "The key is here.";
+        let quotation = Quotation { text: text.into(), source: source(2), answers_with_date: false };
+        let answer = |passages: Vec<Passage>| {
+            let answer = Some(Answer::Quotation(quotation.clone()));
+            RecallModel::new(TimeZone::UTC).answer(&Recollection {
+                passages,
+                answer,
+                ..Recollection::default()
+            })
+        };
+        assert!(!answer(vec![passage(text)]).contains("From memory"), "there is nothing else to say");
+        let outdated =
+            Passage { superseded: Some(Timestamp::from_millis(1_700_000_060_000)), ..passage(text) };
+        assert!(answer(vec![outdated]).contains("superseded on 2023-11-14 22:14"));
+        let other = Passage { exchange_id: ExchangeId::new(9), ..passage(&"long\n".repeat(60)) };
+        let answer = answer(vec![passage("We met. The key is here."), other]);
+        assert!(answer.contains("exchange 2):\n> We met. The key is here.\n"), "{answer}");
+        let last = answer.lines().last().unwrap_or_default();
+        assert!(
+            last.starts_with("- 2023-11-14 22:13, you (conversation 3, exchange 9): long long"),
+            "{answer}"
+        );
+        assert!(last.ends_with('…') && last.chars().count() < 180, "{answer}");
     }
 
     #[test]

@@ -10,10 +10,23 @@ use crate::{
 /// Minimum fraction of words, apart from values, that such statements share.
 const MIN_SHARED: f64 = 0.3;
 
+/// Verbs after which a statement says something about its subject.
+const COPULAS: [&str; 5] = ["is", "are", "am", "was", "were"];
+
+/// Words of a statement that replaces another one.
+const CHANGE_WORDS: [&str; 4] = ["now", "instead", "anymore", "longer"];
+
 /// Returns whether two statements say the same of different subjects, such as "Ana sees the dentist on Tuesday" and "Tom
 /// sees the dentist on Friday": they are built alike, where they first differ there is a word that is not a value, and
-/// they differ again after it. If they differ only once, that may be a new value.
+/// they differ again after it. If they differ only once, or only in what is said of the subject, that may be new.
 pub(crate) fn have_different_subjects(old: &str, new: &str) -> bool {
+    if words(new).any(|word| CHANGE_WORDS.contains(&word.as_str())) {
+        return false;
+    }
+    let before_difference = words(old).zip(words(new)).take_while(|(old, new)| old == new);
+    if before_difference.into_iter().any(|(word, _)| COPULAS.contains(&word.as_str())) {
+        return false;
+    }
     let (old, new) = (content_words(old), content_words(new));
     if old.len().abs_diff(new.len()) > 1 || shared_fraction(&old, &new) < MIN_SHARED {
         return false;
@@ -29,6 +42,13 @@ pub(crate) fn have_different_subjects(old: &str, new: &str) -> bool {
         .all(|(word, others)| !is_value(word) && !contains(others, word));
     let differ_again = |rest: &[String], others: &[String]| rest.iter().any(|word| !contains(others, word));
     are_subjects && differ_again(old_rest, &new) && differ_again(new_rest, &old)
+}
+
+/// Returns all words of a text in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
 }
 
 /// Returns the fraction of words, apart from values, that both statements contain.
@@ -52,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_about_others_are_told_from_new_values() {
+    fn statements_about_other_subjects_are_recognized() {
         for (old, new) in [
             ("Dentist for Ana on Tuesday at 8:15.", "Dentist for Tom on Friday at 9:00."),
             ("The staging server runs on port 8080.", "The production server runs on port 9090."),
@@ -66,6 +86,9 @@ mod tests {
         for (old, new) in [
             ("The meeting is on Tuesday.", "The meeting is on Thursday."),
             ("The capital is Bonn.", "The capital is Berlin."),
+            ("My phone is a Pixel 6.", "My phone is an iPhone 15."),
+            ("My flight is with Lufthansa at 9:00.", "My flight is with KLM at 11:30."),
+            ("The server runs Ubuntu 20.04.", "The server runs Debian 12 now."),
             ("My dentist is Dr. Weber.", "My dentist is now Dr. Roth, Weber retired."),
             ("The rent is 900 euros.", "We pay 950 euros of rent now."),
             ("Samira works 24 hours a week in the shop.", "Samira works 30 hours a week from now on."),

@@ -109,7 +109,7 @@ impl<'a> Reading<'a> {
             let is_later = |candidate: &Candidate| {
                 candidate.created > best.created
                     && !is_same_conversation(candidate, best)
-                    && !have_different_subjects(&best.unit.meaning, &candidate.unit.meaning)
+                    && !self.question.tells_apart(best, candidate)
             };
             let min_score = MIN_UPDATE_SCORE + MIN_SCORE_OF_FURTHER_UPDATE * f64::from(updates);
             let later = self.score(asked, &is_later).await?;
@@ -180,6 +180,16 @@ fn best_of<'a>(scored: impl IntoIterator<Item = (f64, &'a Candidate)>) -> Option
 }
 
 impl Question<'_> {
+    /// Returns whether two sentences are about different subjects, and the question names that of the first.
+    fn tells_apart(&self, named: &Candidate, other: &Candidate) -> bool {
+        let (named, other) = (&named.unit.meaning, &other.unit.meaning);
+        let has = |words: &[String], word: &String| words.iter().any(|other| is_form_of(other, word));
+        let (named_words, other_words) = (content_words(named), content_words(other));
+        let is_named =
+            content_words(&self.text).iter().any(|word| has(&named_words, word) && !has(&other_words, word));
+        is_named && have_different_subjects(named, other)
+    }
+
     /// Returns what speaks for or against a sentence besides its words.
     fn weigh(&self, candidate: &Candidate) -> f64 {
         if self.former.is_some() {

@@ -123,7 +123,9 @@ impl Runtime {
             Persistence::Permanent => {
                 open_permanent(&home, only_reads.then_some(environment.temporary())).await?
             }
-            Persistence::Incognito | Persistence::Demo => open_in_memory(&home, &project).await?,
+            Persistence::Incognito | Persistence::Demo => {
+                open_in_memory(&home, &project, persistence).await?
+            }
         };
         let setup = async {
             if let Some(prompt) = &prompt {
@@ -317,14 +319,22 @@ async fn open_permanent(home: &Home, scratch: Option<&Path>) -> Result<Arc<dyn S
 
 /// Opens a memory without a file. Settings, deny rules and trust are copied from the permanent memory; conversations are
 /// not.
-async fn open_in_memory(home: &Home, project: &Path) -> Result<Arc<dyn Store>, Failure> {
+async fn open_in_memory(
+    home: &Home,
+    project: &Path,
+    persistence: Persistence,
+) -> Result<Arc<dyn Store>, Failure> {
     let empty = stores::factory().open_in_memory().await?;
     if home.database().exists() {
         let memory = stores::factory().open(&stores::url(home)).await?;
         let settings = settings::copy_all(memory.as_ref(), empty.as_ref()).await;
         let rules =
             permissions::copy_deny_rules(memory.as_ref(), empty.as_ref(), &project.to_string_lossy()).await;
-        let trust = trust::copy(memory.as_ref(), empty.as_ref(), project).await;
+        // The demo is about another project.
+        let trust = match persistence {
+            Persistence::Demo => Ok(()),
+            _ => trust::copy(memory.as_ref(), empty.as_ref(), project).await,
+        };
         memory.close().await;
         settings.and(rules)?;
         trust?;

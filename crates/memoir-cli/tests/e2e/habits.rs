@@ -156,4 +156,13 @@ fn init_and_incognito_mode_respect_what_the_user_has_decided() {
         let body = provider.requests()[0].body.to_string();
         assert!(body.contains("Instructions for agents"), "{arguments:?}: {body}");
     }
+    home.memoir(["trust", "--revoke"]).env("MEMOIR_TRUST_PROJECT", "0").succeed();
+    provider.clear();
+    provider.push(Reply::text("Fine."));
+    home.memoir(["--incognito", "-p", "hello"])
+        .provider(&provider)
+        .env("MEMOIR_TRUST_PROJECT", "0")
+        .succeed();
+    let body = provider.requests()[0].body.to_string();
+    assert!(!body.contains("Instructions for agents"), "{body}");
 }

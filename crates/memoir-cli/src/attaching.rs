@@ -35,7 +35,7 @@ pub(crate) async fn attach_named(
         user_home: session.runtime.models().environment.user_home(),
     };
     for name in find_missing(prompt, context) {
-        note!("There is no file {0}, so @{0} is sent as text.", printable(&name));
+        note!("The file {0} does not exist, so @{0} is sent as text.", printable(&name));
     }
     for file in find_attachments(prompt, context) {
         // Without a terminal, nothing was dropped onto it.

@@ -75,16 +75,20 @@ pub(crate) async fn find_conversation(
         return Ok(Some(ConversationId::new(id)));
     }
     let words: Vec<String> = wanted.split_whitespace().map(str::to_lowercase).collect();
-    let mut titles = read_titles(store).await?;
-    titles.retain(|title| {
+    let is_match = |title: &ConversationTitle| {
         let title = title.title.to_lowercase();
         words.iter().all(|word| title.contains(word))
-    });
+    };
+    // A title that is replaced in the list is still a title.
+    let stored: Vec<ConversationId> =
+        store.titles().await?.iter().filter(|title| is_match(title)).map(|title| title.id).collect();
+    let mut titles = read_titles(store).await?;
+    titles.retain(|title| is_match(title) || stored.contains(&title.id));
     match titles.as_slice() {
         [] => Err(Failure::usage(format!("no conversation has {wanted:?} in its title")).hint(
             "Run `memoir conversations list` to see all titles, or `memoir search` to find what was said.",
         )),
-        [title] => Ok(Some(title.id)),
+        [title] if !words.is_empty() => Ok(Some(title.id)),
         _ if can_ask => choose(&titles, zone).await,
         _ => Err(Failure::usage(format!("{} conversations have {wanted:?} in their titles", titles.len()))
             .hint("Add words, or use the ID that `memoir conversations list` shows.")),

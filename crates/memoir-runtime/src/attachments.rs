@@ -18,8 +18,12 @@ use crate::{
 /// Maximum size of an attached text in bytes. The model can read a larger one in parts with tools.
 pub const MAX_TEXT_BYTES: usize = 200_000;
 
-/// Maximum length of a file extension. Longer words after a dot are more likely names of people.
-const MAX_EXTENSION: usize = 4;
+/// Extensions by which the name of a file differs from that of a person, a package or an address.
+const EXTENSIONS: [&str; 40] = [
+    "c", "cfg", "cpp", "css", "csv", "gif", "go", "h", "html", "ini", "ipynb", "java", "jpeg", "jpg", "js",
+    "json", "jsonl", "jsx", "kt", "lock", "log", "md", "pdf", "php", "png", "proto", "py", "rb", "rs", "sh",
+    "sql", "swift", "toml", "ts", "tsx", "txt", "webp", "xml", "yaml", "yml",
+];
 
 /// A file named in a prompt.
 #[derive(Debug)]
@@ -119,17 +123,19 @@ pub fn find_attachments(prompt: &str, context: AttachmentContext<'_>) -> Vec<Att
     attachments
 }
 
-/// Returns the names after `@` that look like files but name none.
-pub fn find_missing(prompt: &str, context: AttachmentContext<'_>) -> Vec<String> {
-    let names = find_names(prompt).into_iter().filter(|candidate| candidate.has_mark);
-    let names = names.map(|candidate| candidate.name.trim_end_matches(PUNCTUATION).to_owned());
+/// Returns the names after `@` that look like files but name none. Text of several lines may be code, in which `@` has
+/// other meanings.
+pub fn find_missing(prompt: &str, context: AttachmentContext<'_>) -> BTreeSet<String> {
+    let names =
+        find_names(prompt).into_iter().filter(|name| name.has_mark && !prompt.trim_end().contains('\n'));
+    let names = names.map(|FileName { name, is_quoted, .. }| match is_quoted {
+        true => name,
+        false => name.trim_end_matches(PUNCTUATION).to_owned(),
+    });
     let is_missing = |name: &String| {
-        let extension =
-            Path::new(name).extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let is_file_name = (1..=MAX_EXTENSION).contains(&extension.len())
-            && extension.chars().all(char::is_alphanumeric)
-            && !name.contains(['@', ':']);
-        is_file_name && !context.directory.join(expand_home(name, context.user_home)).exists()
+        let extension = Path::new(name).extension().unwrap_or_default();
+        EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+            && !context.directory.join(expand_home(name, context.user_home)).exists()
     };
     names.filter(is_missing).collect()
 }
@@ -193,6 +199,12 @@ mod tests {
         let context = AttachmentContext { directory: &project, project: &project, user_home: None };
         let find = |prompt: &str| find_attachments(prompt, context);
         assert!(find("mail me@home or @missing").is_empty());
+        let missing = |prompt: &str| find_missing(prompt, context).into_iter().collect::<Vec<_>>();
+        assert_eq!(
+            missing("@a.txt, @b.md? @b.md @pytest.mark.slow @anna me@x.py @'c d.rs'"),
+            ["b.md", "c d.rs"]
+        );
+        assert!(missing("@b.md\nsecond line").is_empty());
         let prompt = "What is in @a.txt, and @a.txt?";
         let mut input = TurnInput::from(prompt);
         find(prompt).into_iter().for_each(|file| attach(&mut input, file));

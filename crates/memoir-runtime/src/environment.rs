@@ -62,7 +62,10 @@ pub const ALL: &[Variable] = &[
     ),
     variable("TZ", "Time zone for dates."),
     variable("NO_COLOR", "Disables colors if set."),
-    variable("EDITOR", "Editor for core memory and personas. `VISUAL` takes precedence."),
+    variable(
+        "EDITOR",
+        "Editor for core memory, personas and prompts. `VISUAL` takes precedence. Without either, an installed one is used.",
+    ),
     variable("SHELL", "Shell that runs commands typed after `!`."),
     variable(
         "CLAUDE_CONFIG_DIR",

@@ -17,6 +17,14 @@ use crate::{ScriptedProvider, TestHome, WAIT_TIMEOUT};
 /// The line editor's query for the cursor position, which a terminal must answer.
 const CURSOR_QUERY: &[u8] = b"\x1b[6n";
 
+/// Queries for the background color, the text color and the type of terminal, with the answers of a dark one. Some
+/// programs wait for them.
+const OTHER_QUERIES: [(&[u8], &str); 3] = [
+    (b"\x1b]11;?", "\x1b]11;rgb:0000/0000/0000\x1b\\"),
+    (b"\x1b]10;?", "\x1b]10;rgb:ffff/ffff/ffff\x1b\\"),
+    (b"\x1b[c", "\x1b[?62;22c"),
+];
+
 /// Enables bracketed paste. The line editor sends this when it starts to read a line, just before it draws the prompt.
 const READ_START: &[u8] = b"\x1b[?2004h";
 
@@ -261,6 +269,12 @@ fn process_output(
             let mut keyboard = keyboard.lock().unwrap();
             // The write fails if the program has ended.
             let _ = write!(keyboard, "\x1b[{};{}R", row + 1, column + 1).and_then(|()| keyboard.flush());
+        }
+        for (query, answer) in OTHER_QUERIES {
+            for _ in 0..count_new(&recent, count, query) {
+                let mut keyboard = keyboard.lock().unwrap();
+                let _ = keyboard.write_all(answer.as_bytes()).and_then(|()| keyboard.flush());
+            }
         }
         // A sequence may be split between two reads.
         let start = recent.len().saturating_sub(CURSOR_QUERY.len().max(READ_START.len()) - 1);

@@ -9,7 +9,7 @@ use super::{RecordedFrame, Recorder};
 use crate::ChoreError;
 
 /// A recorded task.
-pub(super) struct Session {
+pub(super) struct RecordedTask {
     /// Name of the file.
     pub(super) name: &'static str,
     /// Description for people who cannot see the picture.
@@ -19,24 +19,28 @@ pub(super) struct Session {
 }
 
 /// All sessions, in the order of the documentation.
-pub(super) const SESSIONS: [Session; 5] = [
-    Session {
+pub(super) const SESSIONS: [RecordedTask; 5] = [
+    RecordedTask {
         name: "ask",
         title: "The demo answers a question, names the source and explains why it was recalled",
         record: ask,
     },
-    Session {
+    RecordedTask {
         name: "import",
         title: "An export of ChatGPT is imported, and a question about it is answered",
         record: import,
     },
-    Session {
+    RecordedTask {
         name: "documents",
         title: "A directory of notes is added, and a question about it is answered",
         record: documents,
     },
-    Session { name: "forget", title: "An exchange is deleted and can no longer be recalled", record: forget },
-    Session {
+    RecordedTask {
+        name: "forget",
+        title: "An exchange is deleted and can no longer be recalled",
+        record: forget,
+    },
+    RecordedTask {
         name: "tools",
         title: "A model, here a script, fixes a file and runs a test after approval",
         record: tools,

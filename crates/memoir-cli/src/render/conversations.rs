@@ -24,7 +24,8 @@ pub(crate) fn list(report: &ConversationsReport, zone: &TimeZone) -> String {
             name(&conversation.scope, &conversation.title, conversation.forked_from)
         )
     };
-    report.conversations.iter().map(line).collect()
+    let more = if report.has_more { "These are the latest. `--limit N` lists more.\n" } else { "" };
+    report.conversations.iter().map(line).chain([more.to_owned()]).collect()
 }
 
 /// Returns a conversation in one line, with its age instead of its time.

@@ -13,8 +13,8 @@ use super::pluralize;
 pub(crate) fn histories(report: &DiscoveryReport) -> String {
     if report.histories.is_empty() {
         return "No histories of other agents were found on this machine. Import an exported file with \
-                `import chatgpt FILE`, `import claude FILE`, `import gemini FILE`, `import memoir FILE`, \
-                `import open-webui FILE` or `import whatsapp FILE`.\n"
+                `memoir import PROGRAM FILE`; the programs are chatgpt, claude, gemini, memoir, open-webui and \
+                whatsapp.\n"
             .into();
     }
     let line = |history: &LocalHistory| {

@@ -52,6 +52,7 @@ impl ApprovalPrompter for TerminalPrompter {
                 Some("a" | "always") if request.always_rule.is_some() => return ApprovalAnswer::Always,
                 // An empty line or the end of input denies the call.
                 Some("n" | "no" | "") | None => return ApprovalAnswer::No,
+                Some(_) if request.always_rule.is_some() => say!("Type y, n or a."),
                 Some(_) => say!("Type y or n."),
             }
         }

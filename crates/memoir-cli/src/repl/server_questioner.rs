@@ -23,7 +23,7 @@ impl Questioner for TerminalQuestioner {
         );
         let mut answers = Map::new();
         if asked.fields.is_empty() {
-            return is_confirmed("Agree? y or n: ").await.then_some(answers);
+            return is_confirmed("Agree? [y/N] ").await.then_some(answers);
         }
         say!("An empty line leaves a field out, or declines if the server needs it.");
         for field in &asked.fields {
@@ -36,7 +36,7 @@ impl Questioner for TerminalQuestioner {
                 }
             }
         }
-        is_confirmed(&format!("Send this to {}? y or n: ", reveal_on_one_line(&asked.server)))
+        is_confirmed(&format!("Send this to {}? [y/N] ", reveal_on_one_line(&asked.server)))
             .await
             .then_some(answers)
     }

@@ -22,13 +22,7 @@ pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Res
             let scope = scope.map(|directory| runtime.find_scope(&directory));
             let request = ConversationsRequest { matching, scope, limit };
             let report = conversations::list(&request, store).await?;
-            print_report(&report, json, |report| {
-                let mut text = render::conversations::list(report, zone);
-                if report.conversations.len() as u64 == u64::from(limit) {
-                    text.push_str(&format!("These are the latest {limit}. `--limit N` lists more.\n"));
-                }
-                text
-            })
+            print_report(&report, json, |report| render::conversations::list(report, zone))
         }
         ConversationsCommand::Show { id, json } => {
             let report = conversations::show(ConversationId::new(id), store).await?;

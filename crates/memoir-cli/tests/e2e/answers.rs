@@ -138,7 +138,7 @@ fn follow_ups_are_understood_after_the_question_before_them() {
 #[test]
 fn statements_about_others_are_not_taken_for_corrections() {
     let home = home();
-    for told in [
+    for statement in [
         "Dentist for Ana on Tuesday at 8:15.",
         "Dentist for Tom on Friday at 9:00.",
         "The staging server runs on port 8080.",
@@ -146,7 +146,7 @@ fn statements_about_others_are_not_taken_for_corrections() {
         "My sister Eva lives in Graz.",
         "My sister Lena lives in Linz.",
     ] {
-        assert_eq!(home.memoir(["-p", told]).succeed(), "Noted. Memoir will remember this.\n");
+        assert_eq!(home.memoir(["-p", statement]).succeed(), "Noted. Memoir will remember this.\n");
     }
     for (question, answer) in [
         ("When is Ana's dentist?", "Dentist for Ana on Tuesday at 8:15."),

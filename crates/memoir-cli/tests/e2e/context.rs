@@ -297,7 +297,8 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
         Reply::text("I do not know."),
     ]);
     let home = home();
-    let terminal = Terminal::open(&home, Some(&provider), (40, 100), &[]);
+    let editor = [("EDITOR", "no-such-editor")];
+    let terminal = Terminal::open_with(&home, Some(&provider), (40, 100), &[], &editor);
     terminal.wait_for_prompt();
     terminal.submit("My name is Kim.");
     terminal.wait_for("Core memory (user) was changed. Run `/memory undo` to revert it.");
@@ -338,7 +339,7 @@ fn core_memory_is_written_by_the_model_shown_and_undone() {
     terminal.submit("/memory edit mood good");
     terminal.wait_for("invalid value 'mood' for '<BLOCK>' [possible values: user, project, instructions]");
     terminal.submit("/memory edit user");
-    terminal.wait_for("no editor is set");
+    terminal.wait_for("could not start no-such-editor");
     terminal.submit("/memory show");
     terminal.wait_for("instructions (16 of 2000 characters)");
     terminal.wait_for_prompt();

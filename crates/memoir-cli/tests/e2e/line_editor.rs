@@ -139,9 +139,9 @@ fn a_file_that_does_not_exist_is_mentioned() {
     let provider = ScriptedProvider::always(Reply::text("Fine."));
     let terminal = open(&home, &provider);
     terminal.submit("compare @nosuch.txt with what @anna said to me@home.org");
-    terminal.wait_for("There is no file nosuch.txt, so @nosuch.txt is sent as text.");
+    terminal.wait_for("The file nosuch.txt does not exist, so @nosuch.txt is sent as text.");
     terminal.wait_for("Fine.");
-    assert_eq!(terminal.wait_for_prompt().matches("There is no file").count(), 1);
+    assert_eq!(terminal.wait_for_prompt().matches("does not exist").count(), 1);
 }
 
 #[test]

@@ -85,12 +85,12 @@ fn without_a_key_memory_answers() {
 
     home.memoir(["-p", "The spare key is under the blue flowerpot."]).succeed();
     let answer = home.memoir(["-p", "Where is the spare key?"]).succeed();
-    assert!(answer.contains("> The spare key is under the blue flowerpot."), "{answer}");
-    assert!(answer.contains("(conversation 2, exchange 2):"), "{answer}");
+    assert!(answer.starts_with("The spare key is under the blue flowerpot.\n"), "{answer}");
+    assert!(answer.contains("conversation 2, exchange 2)"), "{answer}");
 
     // Quoted passages are not recalled again.
     let second_answer = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
-    assert_eq!(second_answer.matches("> The spare key").count(), 1, "{second_answer}");
+    assert_eq!(second_answer.matches("The spare key is under").count(), 1, "{second_answer}");
 }
 
 #[test]

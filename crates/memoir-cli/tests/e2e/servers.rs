@@ -269,7 +269,7 @@ fn a_servers_question_is_asked_in_the_terminal_and_declined_without_one() {
     terminal.type_keys("perhaps\r");
     terminal.wait_for("That is not one of the values.");
     terminal.type_keys("yes\r");
-    terminal.wait_for("Send this to made? y or n:");
+    terminal.wait_for("Send this to made? [y/N]");
     terminal.type_keys("y\r");
     terminal.wait_for("Sold.");
     let sent = provider.requests()[1].body["messages"].to_string();

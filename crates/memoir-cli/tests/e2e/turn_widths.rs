@@ -125,8 +125,8 @@ fn sources_and_search() {
         let notes = "# Workshop\n\n## Saw\n\nThe blade of the saw is changed after 40 hours. New ones are in drawer 7.\n";
         fs::write(home.workspace().join("the-handbook-of-the-workshop.md"), notes).unwrap();
         home.memoir(["docs", "add", "the-handbook-of-the-workshop.md"]).succeed();
-        let told = "We met the plumber today. The spare key hangs behind the boiler, next to the fuse box. It rained.";
-        home.memoir(["-p", told]).succeed();
+        let statement = "We met the plumber today. The spare key hangs behind the boiler, next to the fuse box. It rained.";
+        home.memoir(["-p", statement]).succeed();
         // The status line would show the workers as long as they run.
         home.memoir(["worker", "run", "--until-idle"]).succeed();
         submit_all(

@@ -23,6 +23,9 @@ pub struct ConversationsRequest {
 pub struct ConversationsReport {
     /// Conversations, most recently updated first.
     pub conversations: Vec<Conversation>,
+    /// Whether there are more than were requested.
+    #[serde(skip)]
+    pub has_more: bool,
 }
 
 /// A conversation with its exchanges and summaries.
@@ -68,10 +71,13 @@ pub async fn list(
     let list = ConversationList {
         scope: request.scope.clone(),
         matching: request.matching.clone(),
-        limit: request.limit,
+        limit: request.limit.saturating_add(1),
         ..ConversationList::default()
     };
-    Ok(ConversationsReport { conversations: store.conversations(&list).await? })
+    let mut conversations = store.conversations(&list).await?;
+    let has_more = conversations.len() as u64 > u64::from(request.limit);
+    conversations.truncate(request.limit as usize);
+    Ok(ConversationsReport { conversations, has_more })
 }
 
 /// Returns the latest conversation of a scope, or `None` if the scope has no conversations.

@@ -201,7 +201,7 @@ fn check_keys(environment: &Environment, report: &mut DoctorReport) {
         true => report.add_note(
             "keys",
             "no API key is set",
-            "Memoir uses a model server on this machine, or memory alone. To use a provider, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY.",
+            "Memoir uses a model server on this machine, or memory alone. To use a provider, set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or XAI_API_KEY. To use your own server, start Ollama, llama.cpp or LM Studio, or set OPENAI_BASE_URL.",
         ),
         false => report.add_good("keys", format!("set: {}", variables.join(", "))),
     }

@@ -1,6 +1,10 @@
 //! Opens texts in the user's editor.
 
-use std::{path::Path, process::Command};
+use std::{
+    io::{IsTerminal as _, stdin},
+    path::Path,
+    process::Command,
+};
 
 use memoir_runtime::{Failure, files::write_private};
 
@@ -26,9 +30,9 @@ pub(crate) fn edit_text(text: &str, directory: &Path) -> Result<String, Failure>
     result
 }
 
-/// Returns a common editor that is installed.
+/// Returns a common editor that is installed, if the user can use it.
 fn find_editor() -> Option<String> {
-    let directories = std::env::var_os("PATH")?;
+    let directories = std::env::var_os("PATH").filter(|_| stdin().is_terminal())?;
     let is_installed =
         |editor: &&str| std::env::split_paths(&directories).any(|directory| directory.join(editor).is_file());
     ["editor", "nano", "vim", "vi"]

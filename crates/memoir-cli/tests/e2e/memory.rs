@@ -90,7 +90,7 @@ fn without_a_key_memory_answers() {
 
     // Quoted passages are not recalled again.
     let second_answer = home.memoir(["-p", "Tell me about the flowerpot"]).succeed();
-    assert_eq!(second_answer.matches("The spare key is under").count(), 1, "{second_answer}");
+    assert!(!second_answer.contains("From memory:"), "there is nothing else: {second_answer}");
 }
 
 #[test]

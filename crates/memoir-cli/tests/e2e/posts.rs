@@ -82,7 +82,7 @@ fn a_related_post_is_included_in_the_request_for_the_next_one() {
     assert!(home.count_calls("post") > 0, "the cost is recorded");
     // A post is a document like any other: it is listed and can be removed.
     let output = home.memoir(["docs", "list"]).succeed();
-    assert!(output.contains("The banging boiler  [house, heating]  (post)"), "{output}");
+    assert!(output.contains("The banging boiler (1 chunk)  [house, heating]  (post)"), "{output}");
     let output = home.memoir(["docs", "remove", "the-banging-boiler"]).succeed();
     assert!(output.contains("Its file was deleted too.") && !saved.exists(), "{output}");
 }

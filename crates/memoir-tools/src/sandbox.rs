@@ -103,7 +103,7 @@ impl Sandbox {
         let _pipe = child.stdin.take();
         let pipes = (child.stdout.take(), child.stderr.take());
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-        let tail = OutputTail { text: Mutex::default(), reporter };
+        let tail = OutputTail { state: Mutex::default(), reporter };
         let status = tokio::time::timeout(program.timeout, async {
             let wait = async {
                 let status = child.wait().await;
@@ -211,9 +211,16 @@ impl Drop for FinishOnDrop {
 
 /// The end of what a command has printed so far, on both streams.
 struct OutputTail<'a> {
-    /// The text, and when it was reported last.
-    text: Mutex<(String, Option<Instant>)>,
+    state: Mutex<TailState>,
     reporter: Option<&'a Reporter>,
+}
+
+#[derive(Default)]
+struct TailState {
+    text: String,
+    last_report: Option<Instant>,
+    /// Whether something was printed too soon after the last report.
+    is_pending: bool,
 }
 
 impl OutputTail<'_> {
@@ -224,15 +231,33 @@ impl OutputTail<'_> {
     const INTERVAL: Duration = Duration::from_millis(50);
 
     fn push(&self, bytes: &[u8]) {
-        let Some(report) = self.reporter else { return };
-        let mut state = lock(&self.text);
-        let (text, reported) = &mut *state;
-        text.push_str(&String::from_utf8_lossy(bytes));
-        let excess = text.ceil_char_boundary(text.len().saturating_sub(Self::MAX_BYTES));
-        text.drain(..excess);
-        if reported.is_none_or(|reported| reported.elapsed() >= Self::INTERVAL) {
-            *reported = Some(Instant::now());
-            report(CallReport::Output(text.clone()));
+        let mut state = lock(&self.state);
+        state.text.push_str(&String::from_utf8_lossy(bytes));
+        let excess = state.text.ceil_char_boundary(state.text.len().saturating_sub(Self::MAX_BYTES));
+        state.text.drain(..excess);
+        if state.last_report.is_none_or(|last_report| last_report.elapsed() >= Self::INTERVAL) {
+            self.report(&mut state);
+        } else {
+            state.is_pending = true;
+        }
+    }
+
+    fn report(&self, state: &mut TailState) {
+        (state.last_report, state.is_pending) = (Some(Instant::now()), false);
+        if let Some(report) = self.reporter {
+            report(CallReport::Output(state.text.clone()));
+        }
+    }
+
+    /// Waits until what is pending may be reported, and reports it. Never completes if nothing is pending.
+    async fn report_pending(&self) {
+        if !lock(&self.state).is_pending {
+            return std::future::pending().await;
+        }
+        tokio::time::sleep(Self::INTERVAL).await;
+        let mut state = lock(&self.state);
+        if state.is_pending {
+            self.report(&mut state);
         }
     }
 }
@@ -242,7 +267,12 @@ async fn read_pipe(pipe: Option<impl AsyncRead + Unpin>, output: &mut Vec<u8>, t
     let Some(mut pipe) = pipe else { return };
     let mut buffer = vec![0; 16 * 1024];
     loop {
-        match pipe.read(&mut buffer).await {
+        let read = tokio::select! {
+            biased;
+            read = pipe.read(&mut buffer) => read,
+            () = tail.report_pending() => continue,
+        };
+        match read {
             Ok(0) => break,
             Ok(count) => {
                 tail.push(&buffer[..count]);

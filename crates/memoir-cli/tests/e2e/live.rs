@@ -32,7 +32,9 @@ fn a_paragraph_appears_while_it_is_written_and_once() {
 fn a_command_is_watched_and_its_output_can_be_shown_again() {
     let home = home();
     let wait = "while [ ! -e go ]; do sleep 0.05; done";
-    let command = format!("for n in $(seq 60); do echo line $n; done; {wait}; echo end");
+    // The last line follows so soon that it is not reported with the others.
+    let command =
+        format!("for n in $(seq 59); do echo line $n; done; sleep 0.02; echo line 60; {wait}; echo end");
     let call = Reply::tool_call("c0", "execute_bash", &json!({"command": command, "timeout": 200}));
     let provider = ScriptedProvider::start([call, Reply::text("Done.")]);
     let terminal = Terminal::open(&home, Some(&provider), (24, 100), &["--approval", "full"]);

@@ -34,6 +34,14 @@ impl OpenRepl {
     }
 }
 
+/// A running turn.
+struct Turn {
+    /// Lets it end.
+    finish: fn(&OpenRepl),
+    /// Text that appears at its end.
+    end: &'static str,
+}
+
 /// A state of the REPL.
 struct State {
     name: &'static str,
@@ -41,16 +49,9 @@ struct State {
     replies: fn() -> Vec<Reply>,
     /// Gets into the state.
     enter: fn(&OpenRepl),
-    /// Does what leads from the state to a prompt below the text `end`.
-    leave: fn(&OpenRepl),
-    end: &'static str,
+    /// The turn that runs, if one does.
+    turn: Option<Turn>,
 }
-
-/// Number of states at the beginning of the list in which a line is edited.
-const LINE_EDITOR_STATES: usize = 3;
-
-/// Number of states after them in which a turn runs.
-const TURN_STATES: usize = 4;
 
 const STATES: [State; 9] = [
     State {
@@ -61,8 +62,7 @@ const STATES: [State; 9] = [
             repl.terminal.type_keys("half a line");
             repl.terminal.wait_for("> half a line");
         },
-        leave: |repl| repl.terminal.type_keys("\r"),
-        end: "Done.",
+        turn: None,
     },
     State {
         name: "several lines",
@@ -72,8 +72,7 @@ const STATES: [State; 9] = [
             repl.terminal.type_keys("the first\u{1b}\rthe second");
             repl.terminal.wait_for("the second");
         },
-        leave: |repl| repl.terminal.type_keys("\r"),
-        end: "Done.",
+        turn: None,
     },
     State {
         name: "a search in earlier lines",
@@ -83,12 +82,7 @@ const STATES: [State; 9] = [
             repl.terminal.type_keys("\u{12}spare");
             repl.terminal.wait_for("The spare key hangs");
         },
-        leave: |repl| {
-            repl.terminal.type_keys("\r");
-            repl.terminal.wait_until("the line", |screen| screen.trim_end().ends_with("behind the boiler."));
-            repl.terminal.type_keys("\r");
-        },
-        end: "Done.",
+        turn: None,
     },
     State {
         name: "a request without an answer yet",
@@ -99,8 +93,7 @@ const STATES: [State; 9] = [
             repl.terminal.submit("Tell me");
             repl.terminal.wait_for("thinking");
         },
-        leave: |repl| repl.provider.release(),
-        end: "Done.",
+        turn: Some(Turn { finish: |repl| repl.provider.release(), end: "Done." }),
     },
     State {
         name: "an answer that is being written",
@@ -112,8 +105,7 @@ const STATES: [State; 9] = [
                 screen.contains("the answer") && screen.contains("writing")
             });
         },
-        leave: |repl| repl.terminal.type_keys("\u{3}"),
-        end: "Cancelled",
+        turn: Some(Turn { finish: |repl| repl.terminal.type_keys("\u{3}"), end: "Cancelled" }),
     },
     State {
         name: "a question about a tool call",
@@ -126,8 +118,7 @@ const STATES: [State; 9] = [
             repl.terminal.submit("Write it");
             repl.terminal.wait_for("in this project:");
         },
-        leave: |repl| repl.terminal.type_keys("y\r"),
-        end: "Done.",
+        turn: Some(Turn { finish: |repl| repl.terminal.type_keys("y\r"), end: "Done." }),
     },
     State {
         name: "a command that runs",
@@ -141,8 +132,10 @@ const STATES: [State; 9] = [
             repl.terminal.submit("Run it");
             repl.terminal.wait_for("  started");
         },
-        leave: |repl| fs::write(repl.home.workspace().join("go"), "").unwrap(),
-        end: "Done.",
+        turn: Some(Turn {
+            finish: |repl| fs::write(repl.home.workspace().join("go"), "").unwrap(),
+            end: "Done.",
+        }),
     },
     State {
         name: "the list of conversations",
@@ -153,8 +146,7 @@ const STATES: [State; 9] = [
             repl.terminal.wait_for("Resume which conversation?");
             repl.terminal.wait_for("spare key");
         },
-        leave: |repl| repl.terminal.type_keys("\r"),
-        end: "Resumed conversation 1",
+        turn: None,
     },
     State {
         name: "a question before something is deleted",
@@ -164,8 +156,7 @@ const STATES: [State; 9] = [
             repl.terminal.submit("/memory forget --exchange 1");
             repl.terminal.wait_for("[y/N]");
         },
-        leave: |repl| repl.terminal.type_keys("n\r"),
-        end: "Nothing was changed",
+        turn: None,
     },
 ];
 
@@ -189,12 +180,13 @@ fn ctrl_c_leads_back_to_the_prompt_from_every_state() {
 #[test]
 fn a_changed_window_size_does_not_disturb_a_turn() {
     // The line editor and the list of conversations may lose keys that are typed while the size changes.
-    for state in STATES.into_iter().skip(LINE_EDITOR_STATES).take(TURN_STATES) {
+    for state in STATES {
+        let Some(turn) = &state.turn else { continue };
         let repl = OpenRepl::open(&state);
         (state.enter)(&repl);
         repl.terminal.set_size(ROWS, NARROW);
-        (state.leave)(&repl);
-        repl.terminal.wait_for(state.end);
+        (turn.finish)(&repl);
+        repl.terminal.wait_for(turn.end);
         let screen = repl.terminal.wait_for_prompt();
         for text in ["Done.", "Allow?", "[y/N]", "thinking", "writing"] {
             let count = screen.matches(text).count();

@@ -1,4 +1,4 @@
-//! Tells a statement with a new value from one about another subject.
+//! Distinguishes a statement with a new value from one about another subject.
 
 use memoir_core::content_words;
 
@@ -10,7 +10,7 @@ use crate::{
 /// Minimum fraction of words, apart from values, that such statements share.
 const MIN_SHARED: f64 = 0.3;
 
-/// Verbs after which a statement says something about its subject.
+/// Verbs between the subject of a statement and what it is.
 const COPULAS: [&str; 5] = ["is", "are", "am", "was", "were"];
 
 /// Words of a statement that replaces another one.
@@ -18,7 +18,7 @@ const CHANGE_WORDS: [&str; 4] = ["now", "instead", "anymore", "longer"];
 
 /// Returns whether two statements say the same of different subjects, such as "Ana sees the dentist on Tuesday" and "Tom
 /// sees the dentist on Friday": they are built alike, where they first differ there is a word that is not a value, and
-/// they differ again after it. If they differ only once, or only in what is said of the subject, that may be new.
+/// they differ again after it. A single difference, or one after the verb, may be a new value.
 pub(crate) fn have_different_subjects(old: &str, new: &str) -> bool {
     if words(new).any(|word| CHANGE_WORDS.contains(&word.as_str())) {
         return false;

@@ -15,8 +15,8 @@ use secrecy::SecretString;
 use crate::{config::Config, environment::Environment, failure::Failure, settings::ModelTask};
 
 /// Notice for a session without a model.
-pub(crate) const HOW_TO_CONNECT: &str = "Answers are quotations from memory, because no API key is set and no local model server was found. `memoir doctor` says \
-     how to connect a model.";
+pub(crate) const HOW_TO_CONNECT: &str = "Answers are quotations from memory, because no API key is set and no local model server was found. Run `memoir doctor` \
+     to see how to connect a model.";
 
 /// Default addresses of llama.cpp and LM Studio, which have an OpenAI-compatible API.
 const DEFAULT_SERVERS: [&str; 2] = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:1234/v1"];

@@ -109,7 +109,7 @@ impl<'a> Reading<'a> {
             let is_later = |candidate: &Candidate| {
                 candidate.created > best.created
                     && !is_same_conversation(candidate, best)
-                    && !self.question.tells_apart(best, candidate)
+                    && !self.question.separates(best, candidate)
             };
             let min_score = MIN_UPDATE_SCORE + MIN_SCORE_OF_FURTHER_UPDATE * f64::from(updates);
             let later = self.score(asked, &is_later).await?;
@@ -181,7 +181,7 @@ fn best_of<'a>(scored: impl IntoIterator<Item = (f64, &'a Candidate)>) -> Option
 
 impl Question<'_> {
     /// Returns whether two sentences are about different subjects, and the question names that of the first.
-    fn tells_apart(&self, named: &Candidate, other: &Candidate) -> bool {
+    fn separates(&self, named: &Candidate, other: &Candidate) -> bool {
         let (named, other) = (&named.unit.meaning, &other.unit.meaning);
         let has = |words: &[String], word: &String| words.iter().any(|other| is_form_of(other, word));
         let (named_words, other_words) = (content_words(named), content_words(other));

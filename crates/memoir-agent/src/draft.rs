@@ -37,6 +37,7 @@ impl Draft {
             recalled: RecalledPassages::default(),
             tool_call_count: 0,
             error: None,
+            source: None,
         };
         let mut draft = Self {
             exchange,

@@ -4,7 +4,10 @@ use memoir_recall::Recall;
 use memoir_runtime::{
     Failure,
     home::Home,
-    operations::documents::{self, AddDocuments, DocumentNames},
+    operations::{
+        documents::{self, AddDocuments, DocumentNames},
+        sharing,
+    },
 };
 use memoir_workers::WorkerContext;
 
@@ -38,6 +41,8 @@ pub(crate) async fn run(
         DocsCommand::Show { name, json } => {
             print_report(&documents::show(&name, recall).await?, json, render::documents::details)
         }
+        DocsCommand::Share { name } => share(&name, true, recall).await,
+        DocsCommand::Unshare { name } => share(&name, false, recall).await,
         DocsCommand::Remove { names } => remove(&names, recall, home).await,
         DocsCommand::Reindex { names } => reindex(DocumentNames { names }, recall, embedding).await,
     }
@@ -54,6 +59,12 @@ async fn add(request: AddDocuments, recall: &Recall, embedding: Embedding<'_>) -
     embed(recall, embedding).await?;
     render::documents::skipped_files(&report.skipped).iter().for_each(|line| note!("{line}"));
     report.check_complete()
+}
+
+async fn share(name: &str, is_shared: bool, recall: &Recall) -> Result<(), Failure> {
+    let report = sharing::share_document(name, is_shared, recall.store.as_ref()).await?;
+    let programs = if is_shared { "every project" } else { "its project only" };
+    print(&format!("Programs that work for {programs} can now see the document {}.", report.document.slug))
 }
 
 async fn remove(names: &[String], recall: &Recall, home: &Home) -> Result<(), Failure> {

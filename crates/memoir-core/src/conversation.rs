@@ -25,6 +25,15 @@ pub struct Conversation {
     pub forked_from: Option<ConversationId>,
     /// Summary of the conversation, if one has been written.
     pub summary: Option<String>,
+    /// Whether the user lets programs that work for other projects see it.
+    pub is_shared: bool,
+}
+
+impl Conversation {
+    /// Returns whether a program that works for `project` may see the conversation.
+    pub fn is_visible_to(&self, project: &str) -> bool {
+        self.is_shared || self.scope == project
+    }
 }
 
 /// A conversation that does not exist yet. It is created together with its first exchange.

@@ -49,6 +49,8 @@ pub struct Document {
     pub tokens: u64,
     /// When the file was last read.
     pub updated: Timestamp,
+    /// Whether the user lets programs that work for any project see it.
+    pub is_shared: bool,
 }
 
 /// A section of a document, small enough to embed and quote.

@@ -88,6 +88,23 @@ pub struct CallCost {
     pub created: Timestamp,
 }
 
+/// Where an exchange took place, if not in Memoir.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExchangeSource {
+    /// Name of the program, such as `claude-code`.
+    pub program: String,
+    /// Id of the session or conversation in that program.
+    pub session: String,
+}
+
+impl ExchangeSource {
+    /// Splits the origin of an import, such as `codex/<session>`.
+    pub fn from_origin(origin: &str) -> Option<Self> {
+        let (program, session) = origin.split_once('/')?;
+        Some(Self { program: program.to_owned(), session: session.to_owned() })
+    }
+}
+
 /// A finished exchange that has not been committed yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeDraft {
@@ -113,6 +130,8 @@ pub struct ExchangeDraft {
     pub tool_call_count: u64,
     /// Reason the exchange was stopped, if it was.
     pub error: Option<String>,
+    /// Where the exchange took place, if not in Memoir.
+    pub source: Option<ExchangeSource>,
 }
 
 impl ExchangeDraft {
@@ -156,6 +175,8 @@ pub struct Exchange {
     pub request_count: u64,
     /// Reason the exchange was stopped, if it was.
     pub error: Option<String>,
+    /// Where the exchange took place, if not in Memoir.
+    pub source: Option<ExchangeSource>,
 }
 
 #[cfg(test)]
@@ -185,6 +206,7 @@ mod tests {
             recalled: RecalledPassages::default(),
             tool_call_count: 0,
             error: None,
+            source: None,
         }
     }
 

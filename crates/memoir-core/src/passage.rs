@@ -4,6 +4,15 @@ use std::ops::Range;
 
 use crate::{Answer, ConversationId, DocumentPassage, ExchangeId, MessageId, Role, Timestamp};
 
+/// When and by what a statement was corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Correction {
+    /// When the newer statement was made, or the exchange was marked as wrong.
+    pub created: Timestamp,
+    /// Exchange with the newer statement. `None` if the user marked the exchange as wrong.
+    pub exchange_id: Option<ExchangeId>,
+}
+
 /// A message that is relevant to a question, with its source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
@@ -32,8 +41,8 @@ pub struct Passage {
     pub similarity: f64,
     /// Weighted fraction (0 to 1) of the question's words found in the message or next to it.
     pub coverage: f64,
-    /// When a newer message corrected this one, if a correction was detected.
-    pub superseded: Option<Timestamp>,
+    /// The correction of this message, if one was detected or the user marked the exchange as wrong.
+    pub superseded: Option<Correction>,
     /// Excerpt of the prompt of its exchange.
     pub user_excerpt: String,
     /// Excerpt of the answer of its exchange.

@@ -84,6 +84,7 @@ async fn create_store() -> memoir_store::Result<SqliteStore> {
         recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
+        source: None,
     };
     let conversation = NewConversation { title: "The harbour".into(), scope: "/project".into() };
     store.commit_exchange(&ConversationTarget::New(conversation), &draft).await?;

@@ -1,8 +1,8 @@
 //! Splits imported messages into exchanges.
 
 use memoir_core::{
-    DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, RecalledPassages, Role, Timestamp, Visibility,
-    count_tokens,
+    DraftMessage, ExchangeDraft, ExchangeSource, ExchangeStatus, MessageBody, RecalledPassages, Role,
+    Timestamp, Visibility, count_tokens,
 };
 
 /// Pause in milliseconds after which a chat between people is assumed to change topic.
@@ -11,8 +11,13 @@ const NEW_TOPIC_PAUSE: i64 = 30 * 60 * 1000;
 /// Maximum number of messages between people in one exchange.
 const MAX_CHAT_MESSAGES: usize = 10;
 
-pub(crate) fn into_exchanges(messages: &[DraftMessage], model: &str) -> Vec<ExchangeDraft> {
-    split(messages).into_iter().map(|group| draft(group, model)).collect()
+pub(crate) fn into_exchanges(
+    messages: &[DraftMessage],
+    model: &str,
+    source: Option<&ExchangeSource>,
+) -> Vec<ExchangeDraft> {
+    let with_source = |draft| ExchangeDraft { source: source.cloned(), ..draft };
+    split(messages).into_iter().map(|group| with_source(draft(group, model))).collect()
 }
 
 /// Splits messages into groups that become one exchange each.
@@ -75,6 +80,7 @@ fn draft(messages: &[DraftMessage], model: &str) -> ExchangeDraft {
         recalled: RecalledPassages::default(),
         tool_call_count: messages.iter().filter(|message| message.body.role() == Role::Tool).count() as u64,
         error: None,
+        source: None,
     }
 }
 
@@ -124,7 +130,7 @@ mod tests {
             minutes.map(|minute| drafts::person("Anna", seconds(minute * 60), "text")).collect();
         let lengths: Vec<usize> = split(&messages).iter().map(|group| group.len()).collect();
         assert_eq!(lengths, [10, 10, 5, 2]);
-        let last = &into_exchanges(&messages, "imported")[3];
+        let last = &into_exchanges(&messages, "imported", None)[3];
         assert_eq!(
             (last.user_message.as_str(), last.assistant_message.as_str()),
             ("Anna: text\nAnna: text", "")
@@ -144,7 +150,7 @@ mod tests {
             drafts::assistant(seconds(6), "In a.txt."),
             drafts::user(seconds(90_000), "And second?"),
         ];
-        let drafts = into_exchanges(&messages, "gpt-4");
+        let drafts = into_exchanges(&messages, "gpt-4", None);
         let texts: Vec<(&str, &str, usize)> = drafts
             .iter()
             .map(|draft| {

@@ -1,6 +1,8 @@
 //! Stores imported conversations without duplicating earlier imports.
 
-use memoir_core::{ConversationId, DraftMessage, ExchangeId, Message, NewConversation, Timestamp};
+use memoir_core::{
+    ConversationId, DraftMessage, ExchangeId, ExchangeSource, Message, NewConversation, Timestamp,
+};
 use memoir_store::{Conversations, Exchanges, Import, Imports, NewImport, StoreError};
 use sha2::{Digest as _, Sha256};
 
@@ -69,7 +71,11 @@ pub async fn import_conversation(
             },
             previous: earlier.as_ref().map(|earlier| (earlier.messages, earlier.checksum.as_str())),
             last_seen: new.last_seen,
-            exchanges: &into_exchanges(&clamp_dates(now, new.messages), &conversation.model),
+            exchanges: &into_exchanges(
+                &clamp_dates(now, new.messages),
+                &conversation.model,
+                ExchangeSource::from_origin(&origin).as_ref(),
+            ),
             messages: messages.len() as u64,
             checksum: &checksum(messages, conversation.has_times),
         };
@@ -373,7 +379,7 @@ mod tests {
             ImportOutcome::New(2)
         );
         let id = store.imports("chatgpt/1").await.unwrap()[0].conversation_id;
-        let draft = into_exchanges(&all[2..4], "m").remove(0);
+        let draft = into_exchanges(&all[2..4], "m", None).remove(0);
         let last_seen = store.exchanges(id, 1).await.unwrap().pop().map(|last| last.id);
         let target = ConversationTarget::Existing { conversation: id, last_seen };
         store.commit_exchange(&target, &draft).await.unwrap();
@@ -392,7 +398,7 @@ mod tests {
     async fn a_conversation_exported_from_this_store_is_known() {
         let (_directory, store) = store().await;
         let draft: ExchangeDraft =
-            into_exchanges(&[drafts::user(Timestamp::from_millis(5), "hi")], "m").remove(0);
+            into_exchanges(&[drafts::user(Timestamp::from_millis(5), "hi")], "m", None).remove(0);
         let target = ConversationTarget::New(NewConversation { title: "hi".into(), scope: "/x".into() });
         let id = store.commit_exchange(&target, &draft).await.unwrap().conversation_id;
         let own = store.conversation(id).await.unwrap().unwrap();

@@ -301,6 +301,7 @@ mod tests {
             exchange_count: 1,
             forked_from: None,
             summary: None,
+            is_shared: false,
         }
     }
 
@@ -319,6 +320,7 @@ mod tests {
             tool_call_count: 0,
             request_count: 1,
             error: None,
+            source: None,
         }
     }
 

@@ -105,7 +105,7 @@ fn format_conversations(recollection: &Recollection, scope: Option<&str>, zone: 
 fn format_exchange(passage: &Passage, zone: &TimeZone) -> String {
     let superseded = passage
         .superseded
-        .map(|date| format!(", superseded on {}", date.format_minute(zone)))
+        .map(|correction| format!(", superseded on {}", correction.created.format_minute(zone)))
         .unwrap_or_default();
     let mut text = format!(
         "**Exchange ID: {}** (Conversation: {}, Date: {}, Similarity: {:.2}{superseded})\n",
@@ -149,7 +149,9 @@ pub fn escape_angle_brackets(text: &str) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
-    use memoir_core::{ConversationId, ExchangeId, MessageId, RelatedConversation, Role, Timestamp};
+    use memoir_core::{
+        ConversationId, Correction, ExchangeId, MessageId, RelatedConversation, Role, Timestamp,
+    };
 
     use super::*;
 
@@ -176,7 +178,10 @@ mod tests {
                 score: 1.0,
                 similarity: 0.514,
                 coverage: 0.5,
-                superseded: Some(Timestamp::from_millis(86_400_000)),
+                superseded: Some(Correction {
+                    created: Timestamp::from_millis(86_400_000),
+                    exchange_id: Some(ExchangeId::new(9)),
+                }),
                 part: None,
                 user_excerpt: text.into(),
                 assistant_excerpt: "Noted.".into(),

@@ -6,7 +6,8 @@ use std::{
 };
 
 use memoir_core::{
-    ConversationId, DocumentPassage, ExchangeId, MessageId, Passage, RelatedConversation, TimeZone, Timestamp,
+    ConversationId, Correction, DocumentPassage, ExchangeId, MessageId, Passage, RelatedConversation,
+    TimeZone,
 };
 use memoir_store::{Filter, Match, MessageOutline, SummaryMatch};
 
@@ -32,8 +33,8 @@ pub struct RankedMessage {
     pub similarity: f64,
     /// Weighted fraction (0 to 1) of the question's words found in the message or next to it.
     pub coverage: f64,
-    /// When a newer message corrected this one.
-    pub superseded: Option<Timestamp>,
+    /// The correction of this message, if one was detected or the user marked the exchange as wrong.
+    pub superseded: Option<Correction>,
 }
 
 /// A query and the results found so far. Each stage reads the results of earlier stages and adds its own.

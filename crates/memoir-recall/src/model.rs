@@ -227,7 +227,7 @@ fn describe_passage(passage: &Passage, zone: &TimeZone) -> String {
     let speaker = passage.speaker("you");
     let superseded = passage
         .superseded
-        .map(|date| format!(", superseded on {}", date.format_minute(zone)))
+        .map(|correction| format!(", superseded on {}", correction.created.format_minute(zone)))
         .unwrap_or_default();
     format!(
         "{}, {speaker} (conversation {}, exchange {}{superseded})",
@@ -296,7 +296,7 @@ fn quote_lines(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{ConversationId, ExchangeId, MessageId};
+    use memoir_core::{ConversationId, Correction, ExchangeId, MessageId};
 
     use super::*;
 
@@ -358,8 +358,8 @@ mod tests {
             })
         };
         assert!(!answer(vec![passage(text)]).contains("From memory"), "there is nothing else to say");
-        let outdated =
-            Passage { superseded: Some(Timestamp::from_millis(1_700_000_060_000)), ..passage(text) };
+        let correction = Correction { created: Timestamp::from_millis(1_700_000_060_000), exchange_id: None };
+        let outdated = Passage { superseded: Some(correction), ..passage(text) };
         assert!(answer(vec![outdated]).contains("superseded on 2023-11-14 22:14"));
         let other = Passage { exchange_id: ExchangeId::new(9), ..passage(&"long\n".repeat(60)) };
         let answer = answer(vec![passage("We met. The key is here."), other]);

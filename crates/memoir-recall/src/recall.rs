@@ -48,6 +48,8 @@ pub struct Recall {
     pub zone: TimeZone,
     /// Current project, which `settings.scope` prefers or requires. `None` searches all projects alike.
     pub scope: Option<String>,
+    /// Project of the program that asks, if it may see only that project's memory and what the user shares.
+    pub visible_to: Option<String>,
     /// Settings of the search, which the user changes with `/rag set`.
     pub settings: RecallSettings,
     /// Embedding of the last question, because each prompt searches both other conversations and its own.
@@ -69,6 +71,7 @@ impl Recall {
             clock,
             zone,
             scope: None,
+            visible_to: None,
             settings: RecallSettings::default(),
             last_query: Arc::default(),
         }
@@ -86,7 +89,9 @@ impl Recall {
     pub(crate) async fn collect(&self, inquiry: Inquiry) -> Recollection {
         let nothing_found =
             inquiry.passages.is_empty() && inquiry.documents.is_empty() && !inquiry.asks_nothing();
-        let pending_embeddings = if nothing_found && inquiry.filter.conversation.is_none() {
+        // The texts without embeddings may be those of other projects.
+        let may_count = inquiry.filter.conversation.is_none() && self.visible_to.is_none();
+        let pending_embeddings = if nothing_found && may_count {
             self.count_unembedded().await.unwrap_or_else(|error| {
                 // The count is only an addition to an empty result.
                 tracing::debug!(%error, "could not count texts without embeddings");
@@ -163,6 +168,7 @@ impl Recall {
     pub async fn run(&self, mut inquiry: Inquiry, stages: &[StageName]) -> Inquiry {
         inquiry.scope.clone_from(&self.scope);
         inquiry.zone = self.zone.clone();
+        inquiry.filter.visible_to.clone_from(&self.visible_to);
         // Enforce the scope restriction regardless of which stages are enabled.
         if self.settings.scope == ScopeRule::Only && inquiry.filter.scope.is_none() {
             inquiry.filter.scope.clone_from(&self.scope);

@@ -55,6 +55,7 @@ pub mod tasks;
 mod terminal_settings;
 mod tools;
 mod trust;
+pub mod view;
 pub mod worker_text;
 
 pub use background::Background;

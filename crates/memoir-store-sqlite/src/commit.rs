@@ -158,8 +158,8 @@ async fn insert_exchange(
         "INSERT INTO exchanges
              (conversation_id, status, started, completed, user_message, assistant_message, model,
               input_tokens, output_tokens, cached_tokens, cache_write_tokens, reasoning_tokens,
-              cost, tool_call_count, request_count, error)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+              cost, tool_call_count, request_count, error, program, session)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
     )
     .bind(conversation.get())
     .bind(draft.status.as_str())
@@ -177,6 +177,8 @@ async fn insert_exchange(
     .bind(to_signed(draft.tool_call_count))
     .bind(to_signed(draft.calls.len() as u64))
     .bind(&draft.error)
+    .bind(draft.source.as_ref().map(|source| &source.program))
+    .bind(draft.source.as_ref().map(|source| &source.session))
     .fetch_one(connection)
     .await
     .map(ExchangeId::new)

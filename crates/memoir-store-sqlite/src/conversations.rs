@@ -43,7 +43,7 @@ impl Conversations for SqliteStore {
              FROM conversations WHERE (?1 IS NULL OR scope = ?1) AND (?3 IS NULL OR instr(lower(title), lower(?3)))
                AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
                                        (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
-               AND (NOT ?5 OR NOT {IS_LOOKUP})
+               AND (NOT ?5 OR NOT {IS_LOOKUP}) AND (?6 IS NULL OR shared OR scope = ?6)
              ORDER BY updated DESC, id DESC LIMIT ?2"
         );
         sqlx::query(AssertSqlSafe(query))
@@ -52,6 +52,7 @@ impl Conversations for SqliteStore {
             .bind(&list.matching)
             .bind(list.exclude_imported)
             .bind(list.exclude_lookups)
+            .bind(&list.visible_to)
             .try_map(read_conversation)
             .fetch_all(&self.readers)
             .await
@@ -87,6 +88,16 @@ impl Conversations for SqliteStore {
         .fetch_one(&self.readers)
         .await
         .or_store_error()
+    }
+
+    async fn set_shared(&self, id: ConversationId, is_shared: bool) -> Result<bool> {
+        let result = sqlx::query("UPDATE conversations SET shared = ? WHERE id = ?")
+            .bind(is_shared)
+            .bind(id.get())
+            .execute(self.writer().await?)
+            .await
+            .or_store_error()?;
+        Ok(result.rows_affected() == 1)
     }
 
     async fn fork(&self, id: ConversationId, at: Timestamp) -> Result<Option<ConversationId>> {
@@ -126,5 +137,6 @@ fn read_conversation(row: SqliteRow) -> Result<Conversation, sqlx::Error> {
         exchange_count: row.try_get("exchange_count")?,
         forked_from: row.try_get::<Option<i64>, _>("forked_from")?.map(ConversationId::new),
         summary: row.try_get("summary")?,
+        is_shared: row.try_get("shared")?,
     })
 }

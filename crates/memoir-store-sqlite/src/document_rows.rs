@@ -10,6 +10,13 @@ pub(super) const DOCUMENTS: &str = "SELECT documents.*,
         (SELECT coalesce(sum(tokens), 0) FROM chunks WHERE document_id = documents.id) AS tokens
      FROM documents";
 
+/// Condition on a document that a program that works for the project `?1` may see.
+pub(super) const IS_VISIBLE: &str = "(shared OR CASE kind
+        WHEN 'file' THEN substr(source, 1, length(?1) + 1) = ?1 || '/'
+        ELSE (SELECT count(*) > 0 AND min(conversations.shared OR scope = ?1)
+              FROM post_sources JOIN conversations ON conversations.id = conversation_id
+              WHERE document_id = documents.id) END)";
+
 /// Reads a row of [`DOCUMENTS`].
 pub(super) fn read_document(row: SqliteRow) -> Result<Document, sqlx::Error> {
     Ok(Document {
@@ -28,5 +35,6 @@ pub(super) fn read_document(row: SqliteRow) -> Result<Document, sqlx::Error> {
         chunks: row.try_get("chunks")?,
         tokens: row.try_get("tokens")?,
         updated: Timestamp::from_millis(row.try_get("updated")?),
+        is_shared: row.try_get("shared")?,
     })
 }

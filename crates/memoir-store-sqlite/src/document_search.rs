@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use memoir_core::{ChunkId, DocumentId};
 use memoir_store::{ChunkMatch, ChunkSearch, ChunksWithWord, DocumentFilter, Result};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
 
 use super::{
     SqliteStore,
+    document_rows::IS_VISIBLE,
     error::SqlResultExt as _,
     index::{self, Chunks, VectorSpace},
     rows::{read_range, to_json_list},
@@ -39,19 +40,22 @@ impl SqliteStore {
         if filter.allows_all() {
             return Ok(None);
         }
-        let ids: Vec<i64> = sqlx::query_scalar(
+        let query = format!(
             "SELECT id FROM documents
-             WHERE date >= coalesce(?1, date) AND (?2 IS NULL OR date < ?2)
-               AND (?3 IS NULL OR NOT EXISTS (
+             WHERE date >= coalesce(?2, date) AND (?3 IS NULL OR date < ?3)
+               AND (?4 IS NULL OR NOT EXISTS (
                    SELECT 1 FROM post_sources JOIN conversations ON conversations.id = conversation_id
-                   WHERE document_id = documents.id AND scope <> ?3))",
-        )
-        .bind(filter.since.as_deref())
-        .bind(filter.until.as_deref())
-        .bind(filter.scope.as_deref())
-        .fetch_all(&self.readers)
-        .await
-        .or_store_error()?;
+                   WHERE document_id = documents.id AND scope <> ?4))
+               AND (?1 IS NULL OR {IS_VISIBLE})"
+        );
+        let ids: Vec<i64> = sqlx::query_scalar(AssertSqlSafe(query))
+            .bind(filter.visible_to.as_deref())
+            .bind(filter.since.as_deref())
+            .bind(filter.until.as_deref())
+            .bind(filter.scope.as_deref())
+            .fetch_all(&self.readers)
+            .await
+            .or_store_error()?;
         Ok(Some(ids.into_iter().collect()))
     }
 

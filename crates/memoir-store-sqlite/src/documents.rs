@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection, sqlite::SqliteRow};
 use super::{
     SqliteStore,
     deletion::collect_document_texts,
-    document_rows::{DOCUMENTS, read_document},
+    document_rows::{DOCUMENTS, IS_VISIBLE, read_document},
     embeddings::delete_other_dimensions,
     error::SqlResultExt as _,
     files::remove_derived_file,
@@ -50,6 +50,26 @@ impl Documents for SqliteStore {
         .fetch_one(&self.readers)
         .await
         .or_store_error()
+    }
+
+    async fn is_document_visible(&self, id: DocumentId, project: &str) -> Result<bool> {
+        let query = format!("SELECT EXISTS (SELECT 1 FROM documents WHERE id = ?2 AND {IS_VISIBLE})");
+        sqlx::query_scalar(AssertSqlSafe(query))
+            .bind(project)
+            .bind(id.get())
+            .fetch_one(&self.readers)
+            .await
+            .or_store_error()
+    }
+
+    async fn set_document_shared(&self, id: DocumentId, is_shared: bool) -> Result<bool> {
+        let result = sqlx::query("UPDATE documents SET shared = ? WHERE id = ?")
+            .bind(is_shared)
+            .bind(id.get())
+            .execute(self.writer().await?)
+            .await
+            .or_store_error()?;
+        Ok(result.rows_affected() == 1)
     }
 
     async fn document(&self, name: &str) -> Result<Option<Document>> {

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use memoir_core::{
-    ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeStatus, Message,
-    MessageBody, MessageId, Provenance, Role, Timestamp, Usd, Visibility,
+    ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeSource, ExchangeStatus,
+    Message, MessageBody, MessageId, Provenance, Role, Timestamp, Usd, Visibility,
 };
 use memoir_store::{CommittedExchange, Exchanges, Result, Span, TranscriptMessage};
 use sqlx::{Row as _, sqlite::SqliteRow};
@@ -169,6 +169,10 @@ fn read_exchange(row: SqliteRow) -> Result<Exchange, sqlx::Error> {
         tool_call_count: row.try_get("tool_call_count")?,
         request_count: row.try_get("request_count")?,
         error: row.try_get("error")?,
+        source: row
+            .try_get::<Option<String>, _>("program")?
+            .map(|program| Ok::<_, sqlx::Error>(ExchangeSource { program, session: row.try_get("session")? }))
+            .transpose()?,
     })
 }
 

@@ -13,7 +13,7 @@ use memoir_store::{
     Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart, Result,
     SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
 };
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
 
 use super::{
@@ -340,11 +340,18 @@ impl SqliteStore {
         });
     }
 
-    /// Returns the ids of the conversations in the filter's project, or `None` if the filter has none.
+    /// Returns the ids of the conversations that the filter's projects allow, or `None` if the filter has none.
     async fn conversations_in_scope(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
-        let Some(scope) = &filter.scope else { return Ok(None) };
-        sqlx::query_scalar("SELECT id FROM conversations WHERE scope = ?")
-            .bind(scope)
+        // An index serves each of these conditions, but not their combination.
+        let condition = match (&filter.scope, &filter.visible_to) {
+            (None, None) => return Ok(None),
+            (Some(_), None) => "scope = ?1",
+            (None, Some(_)) => "scope = ?2 OR shared",
+            (Some(_), Some(_)) => "scope = ?1 AND (scope = ?2 OR shared)",
+        };
+        sqlx::query_scalar(AssertSqlSafe(format!("SELECT id FROM conversations WHERE {condition}")))
+            .bind(&filter.scope)
+            .bind(&filter.visible_to)
             .fetch_all(&self.readers)
             .await
             .map(Some)

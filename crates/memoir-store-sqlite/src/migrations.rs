@@ -25,6 +25,8 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (14, "repeated", include_str!("../migrations/0014_repeated.sql")),
     (15, "undo", include_str!("../migrations/0015_undo.sql")),
     (16, "compaction", include_str!("../migrations/0016_compaction.sql")),
+    (17, "sharing", include_str!("../migrations/0017_sharing.sql")),
+    (18, "source", include_str!("../migrations/0018_source.sql")),
 ];
 
 /// The schema version that this program writes.

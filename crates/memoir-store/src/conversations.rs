@@ -10,6 +10,8 @@ use crate::Result;
 pub struct ConversationList {
     /// Only conversations of this project.
     pub scope: Option<String>,
+    /// Only conversations that a program that works for this project may see.
+    pub visible_to: Option<String>,
     /// Only conversations whose title contains this text.
     pub matching: Option<String>,
     /// Skip conversations that consist of imported exchanges only.
@@ -70,6 +72,10 @@ pub trait Conversations: Send + Sync {
 
     /// Returns whether another conversation was forked from `exchange` or from a later exchange of this one.
     async fn is_forked_after(&self, id: ConversationId, exchange: ExchangeId) -> Result<bool>;
+
+    /// Shares a conversation with programs that work for any project, or stops that. Returns whether the conversation
+    /// exists.
+    async fn set_shared(&self, id: ConversationId, is_shared: bool) -> Result<bool>;
 
     /// Forks a conversation: the new one starts with all exchanges of the original. Returns `None` if `id` does not
     /// exist.

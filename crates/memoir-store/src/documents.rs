@@ -73,6 +73,9 @@ pub struct DocumentFilter {
     pub until: Option<String>,
     /// Exclude posts written from conversations of other projects.
     pub scope: Option<String>,
+    /// Only what a program that works for this project may see: files in the project, posts written from conversations
+    /// that it may see, and documents that the user shares.
+    pub visible_to: Option<String>,
 }
 
 impl DocumentFilter {
@@ -135,6 +138,12 @@ pub trait Documents: Send + Sync {
 
     /// Returns whether a document is a post written, at least in part, from conversations of other projects.
     async fn is_from_other_project(&self, id: DocumentId, scope: &str) -> Result<bool>;
+
+    /// Returns whether a program that works for `project` may see a document, as with [`DocumentFilter::visible_to`].
+    async fn is_document_visible(&self, id: DocumentId, project: &str) -> Result<bool>;
+
+    /// Shares a document with programs that work for any project, or stops that. Returns whether the document exists.
+    async fn set_document_shared(&self, id: DocumentId, is_shared: bool) -> Result<bool>;
 
     /// Returns the documents that have this hash or come from this file.
     async fn documents_like(&self, hash: &str, source: &str) -> Result<Vec<Document>>;

@@ -19,6 +19,8 @@ pub struct Filter {
     pub conversation: Option<ConversationId>,
     /// Only conversations of this project.
     pub scope: Option<String>,
+    /// Only what a program that works for this project may see: its conversations, and those that the user shares.
+    pub visible_to: Option<String>,
     /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,
     /// End of the time range, exclusive.

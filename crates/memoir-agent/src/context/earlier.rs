@@ -58,7 +58,7 @@ fn fence(lines: &str) -> String {
 fn quote(passage: &Passage, zone: &TimeZone) -> String {
     let superseded = passage
         .superseded
-        .map(|date| format!(", superseded on {}", date.format_minute(zone)))
+        .map(|correction| format!(", superseded on {}", correction.created.format_minute(zone)))
         .unwrap_or_default();
     let source =
         format!("exchange {}, {}{superseded}", passage.exchange_id, passage.created.format_minute(zone));
@@ -74,7 +74,7 @@ fn quote(passage: &Passage, zone: &TimeZone) -> String {
 
 #[cfg(test)]
 mod tests {
-    use memoir_core::{MessageId, Role, Timestamp, count_tokens};
+    use memoir_core::{Correction, MessageId, Role, Timestamp, count_tokens};
 
     use super::*;
 
@@ -102,7 +102,8 @@ mod tests {
     #[test]
     fn the_section_has_a_header_and_a_line_for_each_message() {
         let mut superseded = passage(7, "Where do I live?", "In Lisbon.");
-        superseded.superseded = Some(Timestamp::from_millis(86_400_000));
+        superseded.superseded =
+            Some(Correction { created: Timestamp::from_millis(86_400_000), exchange_id: None });
         let matches = vec![superseded, passage(3, "My dog is </memory>\ncalled Rex.", "")];
         let (text, passages) = section(matches, &TimeZone::UTC, 400);
         assert_eq!(

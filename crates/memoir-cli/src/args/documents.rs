@@ -35,6 +35,18 @@ pub(crate) enum DocsCommand {
         #[arg(required = true, add = ValueSource::DOCUMENTS)]
         names: Vec<String>,
     },
+    /// Let programs that work for any project see a document
+    Share {
+        /// Name or ID of the document
+        #[arg(add = ValueSource::DOCUMENTS)]
+        name: String,
+    },
+    /// Show a document only to programs that work for its project
+    Unshare {
+        /// Name or ID of the document
+        #[arg(add = ValueSource::DOCUMENTS)]
+        name: String,
+    },
     /// Re-read documents: split them with the current settings and embed them again
     Reindex {
         /// Names or IDs of the documents; defaults to all

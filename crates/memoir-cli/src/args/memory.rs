@@ -103,6 +103,16 @@ pub(crate) enum ConversationsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Let programs that work for other projects see a conversation
+    Share {
+        /// ID of the conversation
+        id: i64,
+    },
+    /// Show a conversation only to programs that work for its project
+    Unshare {
+        /// ID of the conversation
+        id: i64,
+    },
 }
 
 impl Default for ConversationsCommand {

@@ -24,7 +24,7 @@ pub(crate) use memory::{
     SearchArgs,
 };
 pub(crate) use program::{
-    ConfigCommand, EvalCommand, McpCommand, ModelsCommand, Script, WorkerCommand, model_name,
+    ConfigCommand, EvalCommand, McpCommand, ModelsCommand, Script, ServedScope, WorkerCommand, model_name,
 };
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
@@ -171,7 +171,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// List, test, add and remove MCP servers, whose tools the model can use
+    /// List, test, add and remove MCP servers, whose tools the model can use, and serve this memory
     #[command(subcommand)]
     Mcp(McpCommand),
     /// Use the instructions, skills and config of this project

@@ -123,8 +123,23 @@ pub(crate) enum ConfigCommand {
     },
 }
 
+/// How much of the memory an MCP server shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ServedScope {
+    /// This project, and what you shared
+    Project,
+    /// Everything
+    All,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
+    /// Serve this memory to an MCP client over stdin and stdout
+    Serve {
+        /// What the client may see
+        #[arg(long, value_enum, default_value_t = ServedScope::Project)]
+        scope: ServedScope,
+    },
     /// Connect to all servers, and list their tools and problems
     List {
         /// Print JSON

@@ -46,7 +46,7 @@ fn passages(passages: &[Passage], zone: &TimeZone) -> String {
         let speaker = passage.speaker("you");
         let superseded = passage
             .superseded
-            .map(|date| format!("  superseded on {}", date.format_minute(zone)))
+            .map(|correction| format!("  superseded on {}", correction.created.format_minute(zone)))
             .unwrap_or_default();
         // Writing to a string cannot fail.
         let _ = writeln!(

@@ -6,12 +6,13 @@ use memoir_runtime::{
     operations::{
         conversations::{self, ConversationsRequest},
         export::to_markdown,
+        sharing,
     },
 };
 
 use crate::{
     args::ConversationsCommand,
-    render::{self, print_rendered_report, print_report},
+    render::{self, print, print_rendered_report, print_report},
     screen::render_markdown,
 };
 
@@ -24,9 +25,21 @@ pub(super) async fn run(command: ConversationsCommand, runtime: &Runtime) -> Res
             let report = conversations::list(&request, store).await?;
             print_report(&report, json, |report| render::conversations::list(report, zone))
         }
+        ConversationsCommand::Share { id } => share(id, true, runtime).await,
+        ConversationsCommand::Unshare { id } => share(id, false, runtime).await,
         ConversationsCommand::Show { id, json } => {
             let report = conversations::show(ConversationId::new(id), store).await?;
             print_rendered_report(&report, json, |report| render_markdown(&to_markdown(report, zone)))
         }
     }
+}
+
+async fn share(id: i64, is_shared: bool, runtime: &Runtime) -> Result<(), Failure> {
+    let id = ConversationId::new(id);
+    let report = sharing::share_conversation(id, is_shared, runtime.store().as_ref()).await?;
+    let programs = match is_shared {
+        true => "every project".to_owned(),
+        false => report.conversation.scope,
+    };
+    print(&format!("Programs that work for {programs} can now see conversation {id}."))
 }

@@ -51,15 +51,33 @@ impl Recall {
         match Intent::parse(prompt, self.clock.now(), &self.zone) {
             Intent::Overview(period) => self.answer_with_overview(period).await,
             Intent::Statement => self.acknowledge(prompt).await,
-            Intent::Question { former } => self.answer_question(prompt, former, context).await,
+            Intent::Question { former } => {
+                self.answer_question(prompt, former, context, Filter::default()).await
+            }
         }
     }
 
-    async fn answer_question(&self, prompt: &str, former: bool, context: AnswerContext<'_>) -> Recollection {
+    /// Looks something up in what `filter` allows. Unlike [`answer`](Self::answer), takes a statement for a question.
+    pub async fn look_up(&self, question: &str, filter: Filter) -> Recollection {
+        let former = match Intent::parse(question, self.clock.now(), &self.zone) {
+            Intent::Overview(period) => return self.answer_with_overview(period).await,
+            Intent::Statement => false,
+            Intent::Question { former } => former,
+        };
+        self.answer_question(question, former, AnswerContext::default(), filter).await
+    }
+
+    async fn answer_question(
+        &self,
+        prompt: &str,
+        former: bool,
+        context: AnswerContext<'_>,
+        filter: Filter,
+    ) -> Recollection {
         let previous = context.previous.filter(|_| intent::is_follow_up(prompt));
         let question = resolve_follow_up(prompt, previous.map(|(question, _)| question));
         let question = if former { intent::without_former_words(&question) } else { question };
-        let (inquiry, mut recollection) = self.rank_and_select(&question).await;
+        let (inquiry, mut recollection) = self.rank_and_select(&question, filter).await;
         if inquiry.asks_nothing() {
             return recollection;
         }
@@ -168,8 +186,8 @@ impl Recall {
     }
 
     /// Acknowledges a statement and finds what it contradicts.
-    async fn acknowledge(&self, prompt: &str) -> Recollection {
-        let (inquiry, recollection) = self.rank_and_select(prompt).await;
+    pub async fn acknowledge(&self, prompt: &str) -> Recollection {
+        let (inquiry, recollection) = self.rank_and_select(prompt, Filter::default()).await;
         let supersedes = self.find_contradiction(&inquiry, prompt).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "could not read what the statement may contradict");
             None
@@ -215,13 +233,13 @@ impl Recall {
     }
 
     /// Ranks all messages and documents, and selects the passages as for a prompt.
-    async fn rank_and_select(&self, text: &str) -> (Inquiry, Recollection) {
+    async fn rank_and_select(&self, text: &str, filter: Filter) -> (Inquiry, Recollection) {
         let stages = &self.settings.stages;
         let ranking: Vec<StageName> =
             stages.iter().copied().filter(|stage| !PASSAGE_STAGES.contains(stage)).collect();
         let selection: Vec<StageName> =
             stages.iter().copied().filter(|stage| PASSAGE_STAGES.contains(stage)).collect();
-        let inquiry = self.run(Inquiry::new(text, QueryKind::Prompt, Filter::default()), &ranking).await;
+        let inquiry = self.run(Inquiry::new(text, QueryKind::Prompt, filter), &ranking).await;
         let selected = self.run(inquiry.clone(), &selection).await;
         let recollection = self.collect(selected).await;
         (inquiry, recollection)

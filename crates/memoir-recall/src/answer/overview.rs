@@ -33,8 +33,9 @@ impl Recall {
         let ids: HashSet<ConversationId> = outlines.iter().map(|outline| outline.conversation_id).collect();
         let conversations = self.store.conversations_by_id(&Vec::from_iter(ids)).await?;
         let is_visible = |conversation: &Conversation| {
-            self.settings.scope != ScopeRule::Only
-                || self.scope.as_ref().is_none_or(|scope| conversation.scope == *scope)
+            let is_in_scope = self.settings.scope != ScopeRule::Only
+                || self.scope.as_ref().is_none_or(|scope| conversation.scope == *scope);
+            is_in_scope && self.visible_to.as_ref().is_none_or(|project| conversation.is_visible_to(project))
         };
         let titles: HashMap<ConversationId, String> = conversations
             .into_iter()

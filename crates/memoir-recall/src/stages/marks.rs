@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use memoir_core::{ExchangeId, ExchangeMark, Mark};
+use memoir_core::{Correction, ExchangeId, ExchangeMark, Mark};
 
 use crate::{Inquiry, Recall, RecallError, Stage};
 
@@ -31,7 +31,7 @@ impl Stage for MarksStage {
                 Some(ExchangeMark { mark: Mark::Pinned, .. }) => message.score += WEIGHT,
                 Some(ExchangeMark { mark: Mark::Wrong, created, .. }) => {
                     message.score -= WEIGHT;
-                    message.superseded = Some(*created);
+                    message.superseded = Some(Correction { created: *created, exchange_id: None });
                 }
                 None => {}
             }

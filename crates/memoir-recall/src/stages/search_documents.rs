@@ -110,6 +110,7 @@ fn filter(inquiry: &Inquiry) -> DocumentFilter {
         since: inquiry.filter.since.map(day),
         until: until.map(day),
         scope: inquiry.filter.scope.clone(),
+        visible_to: inquiry.filter.visible_to.clone(),
     }
 }
 

@@ -4,7 +4,7 @@
 //! nearly the same sentence with a different word.
 
 use async_trait::async_trait;
-use memoir_core::{Role, content_words};
+use memoir_core::{Correction, Role, content_words};
 use memoir_store::MessageOutline;
 
 use super::refine::cosine;
@@ -105,7 +105,9 @@ fn supersede(inquiry: &mut Inquiry) {
         .collect();
     drop(statements);
     for (older, newer) in &corrections {
-        inquiry.ranked[*older].superseded = Some(inquiry.ranked[*newer].outline.created);
+        let newer = &inquiry.ranked[*newer].outline;
+        let correction = Correction { created: newer.created, exchange_id: Some(newer.exchange_id) };
+        inquiry.ranked[*older].superseded = Some(correction);
     }
     // Rank a correction above the statement it corrects, unless the question asks for the older one by date.
     let is_in_asked_dates = |message: &RankedMessage| {
@@ -226,7 +228,7 @@ mod tests {
             let ranked = supersede_two(older, newer, cosine).ranked;
             let order: Vec<i64> = ranked.iter().map(|message| message.outline.id.get()).collect();
             assert_eq!(order, [2, 1], "{newer}");
-            assert_eq!(ranked[1].superseded.map(|moment| moment.as_millis()), Some(2000));
+            assert_eq!(ranked[1].superseded.map(|correction| correction.created.as_millis()), Some(2000));
             assert_eq!(ranked[0].superseded, None);
         }
     }

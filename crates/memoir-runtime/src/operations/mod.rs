@@ -31,6 +31,7 @@ pub mod posts;
 pub mod repair;
 pub mod search;
 pub mod servers;
+pub mod sharing;
 pub mod suggestions;
 pub mod tasks;
 #[cfg(test)]

@@ -69,6 +69,7 @@ fn exchange(prompt: &str) -> ExchangeDraft {
         recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
+        source: None,
     }
 }
 

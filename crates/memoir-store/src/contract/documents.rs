@@ -12,7 +12,7 @@ use crate::{
 
 const MODEL: &str = "test/model";
 
-fn document(source: &str, slug: &str, text: &str) -> NewDocument {
+pub(super) fn document(source: &str, slug: &str, text: &str) -> NewDocument {
     NewDocument {
         slug: slug.into(),
         title: format!("About {slug}"),
@@ -27,7 +27,7 @@ fn document(source: &str, slug: &str, text: &str) -> NewDocument {
 }
 
 /// Splits a text into one chunk per line.
-fn lines(text: &str) -> Vec<ChunkSpan> {
+pub(super) fn lines(text: &str) -> Vec<ChunkSpan> {
     let mut end = 0;
     let lines = text.split_inclusive('\n');
     lines
@@ -42,7 +42,7 @@ fn lines(text: &str) -> Vec<ChunkSpan> {
 /// A filter that excludes nothing.
 static ALL: std::sync::LazyLock<DocumentFilter> = std::sync::LazyLock::new(DocumentFilter::default);
 
-fn search(vector: &[f32], limit: usize) -> ChunkSearch<'_> {
+pub(super) fn search(vector: &[f32], limit: usize) -> ChunkSearch<'_> {
     ChunkSearch { model: MODEL, vector, effort: SearchEffort::default(), filter: &ALL, limit }
 }
 
@@ -52,7 +52,7 @@ async fn texts(store: &dyn Store, slug: &str) -> Vec<String> {
 }
 
 /// Stores two embeddings for each chunk of a document: a distant one, and the one from `vectors`.
-async fn embed_chunks(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
+pub(super) async fn embed_chunks(store: &dyn Store, slug: &str, vectors: &[[f32; 2]]) {
     let document = store.document(slug).await.unwrap().unwrap();
     let chunks = store.document_chunks(document.id).await.unwrap();
     let vectors: Vec<ChunkVectors> = chunks

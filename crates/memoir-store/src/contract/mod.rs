@@ -32,6 +32,8 @@ pub mod redaction;
 pub mod schedules;
 #[doc(hidden)]
 pub mod search;
+#[doc(hidden)]
+pub mod sharing;
 
 use memoir_core::{
     CallCost, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
@@ -67,6 +69,8 @@ macro_rules! contract_tests {
             search::special_characters_are_not_syntax_errors,
             search::filters_apply_before_ranking,
             search::nearest_messages_are_found_once,
+            sharing::programs_see_their_project_and_what_is_shared,
+            sharing::documents_are_visible_in_their_project_or_if_shared,
             context::core_memory_rejects_stale_changes_and_can_be_undone,
             context::stale_digest_writes_are_rejected,
             jobs::jobs_are_claimed_once_and_retried_after_failure,
@@ -162,6 +166,7 @@ pub fn exchange(question: &str, answer: &str, moment: i64) -> ExchangeDraft {
         recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
+        source: None,
     }
 }
 

@@ -154,6 +154,7 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
     let embeddings: Vec<NewEmbedding> =
         questions.map(|message| embedding(message.subject, &[0.6, 0.8], "")).collect();
     store.put_embeddings("m", &embeddings).await.unwrap();
+    assert!(store.set_shared(conversations[2], true).await.unwrap());
     let any = Filter::default();
     let cases = [
         (any.clone(), vec![0, 1, 2, 3]),
@@ -161,6 +162,13 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
         (Filter { conversation: Some(conversations[2]), ..any.clone() }, vec![2]),
         (Filter { scope: Some("/a".into()), ..any.clone() }, vec![0, 1]),
         (Filter { scope: Some("/nowhere".into()), ..any.clone() }, vec![]),
+        (Filter { visible_to: Some("/a".into()), ..any.clone() }, vec![0, 1, 2]),
+        (Filter { visible_to: Some("/nowhere".into()), ..any.clone() }, vec![2]),
+        (Filter { visible_to: Some("/a".into()), scope: Some("/b".into()), ..any.clone() }, vec![2]),
+        (
+            Filter { visible_to: Some("/a".into()), conversation: Some(conversations[3]), ..any.clone() },
+            vec![],
+        ),
         (Filter { since: Some(timestamp(2000)), ..any.clone() }, vec![2, 3]),
         (Filter { until: Some(timestamp(2000)), ..any.clone() }, vec![0, 1]),
         (Filter { before: Some(exchanges[1]), ..any.clone() }, vec![0]),

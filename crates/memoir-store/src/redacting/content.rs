@@ -19,6 +19,7 @@ delegate! { Conversations {
     fn conversations_by_id(ids: &[ConversationId]) -> Vec<Conversation>;
     fn conversations(list: &ConversationList) -> Vec<Conversation>;
     fn titles() -> Vec<ConversationTitle>;
+    fn set_shared(id: ConversationId, is_shared: bool) -> bool;
     fn is_forked_after(id: ConversationId, exchange: ExchangeId) -> bool;
     fn fork(id: ConversationId, at: Timestamp) -> Option<ConversationId>;
 } }

@@ -182,5 +182,6 @@ pub(super) fn to_exchange(turns: &[Turn], start: Timestamp, number: usize, user:
         recalled: RecalledPassages::default(),
         tool_call_count: 0,
         error: None,
+        source: None,
     }
 }

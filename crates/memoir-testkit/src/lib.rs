@@ -12,6 +12,7 @@ pub mod database;
 pub mod fakes;
 mod home;
 mod image;
+mod mcp_client;
 mod provider;
 mod run;
 mod terminal;
@@ -20,6 +21,7 @@ mod waiting;
 
 pub use home::TestHome;
 pub use image::DOT_PNG;
+pub use mcp_client::{McpClient, McpRevision};
 pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};
 pub use run::ProgramRun;
 pub use terminal::Terminal;

@@ -80,6 +80,11 @@ impl ProgramRun {
         child
     }
 
+    /// Starts the run with pipes for stdin and stdout.
+    pub(crate) fn spawn_with_pipes(mut self, stderr: Stdio) -> Child {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
+    }
+
     /// Starts the run and returns without waiting for it. Writes stderr to `file`, because an unread pipe
     /// fills up and blocks the program.
     pub fn spawn_logging_to(mut self, file: &Path) -> Child {

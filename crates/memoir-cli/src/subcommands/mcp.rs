@@ -1,17 +1,30 @@
-//! `memoir mcp`: lists, tests, adds and removes MCP servers.
+//! `memoir mcp`: lists, tests, adds and removes MCP servers, and serves memory to other programs.
 
 use memoir_runtime::{
     Failure, Runtime,
     operations::servers::{self, AddServer},
+    view::{MemoryView, Reach},
 };
+use memoir_serve::mcp;
 
+use super::print_notices;
 use crate::{
-    args::McpCommand,
+    args::{McpCommand, ServedScope},
     render::{self, print, print_report},
 };
 
 pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Failure> {
     match command {
+        McpCommand::Serve { scope } => {
+            let reach = match scope {
+                ServedScope::Project => Reach::Project,
+                ServedScope::All => Reach::All,
+            };
+            let mut notices = Vec::new();
+            let view = MemoryView::new(runtime, reach, &mut notices).await?;
+            print_notices(&notices);
+            mcp::serve_stdio(view).await
+        }
         McpCommand::List { json } => {
             print_report(&servers::check(None, runtime).await?, json, render::servers::list)
         }

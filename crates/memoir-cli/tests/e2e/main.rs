@@ -66,6 +66,7 @@ mod recall;
 mod schedules;
 mod screens;
 mod secrets;
+mod served;
 mod server_offers;
 mod servers;
 mod setup;

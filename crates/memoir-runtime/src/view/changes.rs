@@ -1,0 +1,180 @@
+//! Changes that another program may make: remembering a statement, and forgetting after the user agreed.
+
+use memoir_core::{
+    Answer, Clock as _, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeSource,
+    ExchangeStatus, MessageBody, NewConversation, Provenance, Quotation, RecalledPassages, SystemClock,
+    Visibility, count_tokens,
+};
+use memoir_models::ModelName;
+
+use super::{ItemId, MemoryView, Reach};
+use crate::{
+    failure::Failure,
+    operations::forgetting::{self, Deletion, ForgetRequest, ForgetTarget},
+};
+
+/// Maximum length of a statement, in bytes.
+const MAX_STATEMENT_BYTES: usize = 16 * 1024;
+
+/// Maximum number of things that are forgotten at once, so that the user can read what the question lists.
+const MAX_FORGOTTEN: usize = 50;
+
+/// A statement to remember.
+#[derive(Debug, Clone)]
+pub struct NewStatement {
+    /// The statement, in words that make sense later.
+    pub text: String,
+    /// Whether programs that work for other projects may see it. Only a program that sees everything may share.
+    pub is_shared: bool,
+    /// Program and session that it comes from.
+    pub source: ExchangeSource,
+}
+
+/// The result of remembering a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RememberReport {
+    /// Exchange that holds the statement.
+    pub exchange: ExchangeId,
+    /// Statements that it contradicts.
+    pub supersedes: Vec<Quotation>,
+}
+
+/// What would be forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForgetPlan {
+    targets: Vec<ForgetTarget>,
+    /// A line for each item: its id and title.
+    pub items: Vec<String>,
+    /// Number of messages of conversations that would be deleted.
+    pub messages: u64,
+    /// Number of documents that would be deleted.
+    pub documents: u64,
+}
+
+impl MemoryView {
+    /// Stores a statement in the project of the program. It counts as written by others, because the program may repeat
+    /// what a page or a tool said.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the statement is empty or too long, if the program may not share it, or if the store cannot be written.
+    pub async fn remember(&self, statement: &NewStatement) -> Result<RememberReport, Failure> {
+        let text = statement.text.trim();
+        if text.is_empty() {
+            return Err(Failure::usage("the statement is empty").hint("Write what is to be remembered."));
+        }
+        if text.len() > MAX_STATEMENT_BYTES {
+            return Err(Failure::usage("the statement is longer than 16 KiB")
+                .hint("Shorten it, or add a longer text as a document with `memoir docs add FILE`."));
+        }
+        if statement.is_shared && self.reach == Reach::Project {
+            return Err(Failure::usage("this server may store statements only in its project").hint(
+                "Leave out the scope. The user can share a conversation with `memoir conversations share ID`.",
+            ));
+        }
+        let supersedes = match self.recall.acknowledge(text).await.answer {
+            Some(Answer::Noted { supersedes }) => supersedes,
+            _ => Vec::new(),
+        };
+        let store = self.runtime.store();
+        let target = ConversationTarget::New(NewConversation::titled_after(text, &self.project()));
+        let committed = store.commit_exchange(&target, &draft(text, &statement.source)).await?;
+        if statement.is_shared {
+            store.set_shared(committed.conversation_id, true).await?;
+        }
+        if let Err(error) = self.recall.embed_exchange(committed.exchange_id).await {
+            // The next session embeds it.
+            tracing::warn!(%error, "could not embed a statement");
+        }
+        Ok(RememberReport { exchange: committed.exchange_id, supersedes })
+    }
+
+    /// Returns what forgetting these items would delete.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are too many items, or if one does not exist or the program may not see it.
+    pub async fn plan_forgetting(&self, ids: &[ItemId]) -> Result<ForgetPlan, Failure> {
+        if ids.is_empty() || ids.len() > MAX_FORGOTTEN {
+            return Err(Failure::usage(format!("give between 1 and {MAX_FORGOTTEN} ids")));
+        }
+        let mut plan = ForgetPlan { targets: Vec::new(), items: Vec::new(), messages: 0, documents: 0 };
+        for id in ids {
+            let (request, title) = match id {
+                ItemId::Exchange(exchange) => {
+                    let found = self.exchange(*exchange).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Exchange(*exchange), found.1.user_message)
+                }
+                ItemId::Conversation(conversation) => {
+                    let found = self.conversation(*conversation).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Conversation(*conversation), found.title)
+                }
+                ItemId::Document(name) => {
+                    let found = self.document(name).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Document(name.clone()), found.document.title)
+                }
+            };
+            let preview = forgetting::preview(&request, self.runtime.store().as_ref(), &self.recall).await?;
+            match preview.deletion {
+                Deletion::Conversations(deletion) => plan.messages += deletion.messages,
+                Deletion::Document { .. } => plan.documents += 1,
+            }
+            plan.targets.push(preview.target);
+            plan.items.push(format!("{id}: {}", NewConversation::titled_after(&title, "").title));
+        }
+        Ok(plan)
+    }
+
+    /// Deletes what a plan lists. The user must have agreed to it. Returns the number of messages and documents.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be written.
+    pub async fn forget(&self, plan: &ForgetPlan) -> Result<(u64, u64), Failure> {
+        let (mut messages, mut documents) = (0, 0);
+        for target in &plan.targets {
+            let (store, home) = (self.runtime.store().as_ref(), self.runtime.home());
+            match forgetting::forget(target, store, &self.recall, home).await?.deletion {
+                Deletion::Conversations(deletion) => messages += deletion.messages,
+                Deletion::Document { .. } => documents += 1,
+            }
+        }
+        Ok((messages, documents))
+    }
+}
+
+fn missing(id: &ItemId) -> Failure {
+    Failure::usage(format!("there is no {id}")).hint("Use the ids that recall and search return.")
+}
+
+/// Builds the exchange that holds a statement.
+fn draft(text: &str, source: &ExchangeSource) -> ExchangeDraft {
+    let now = SystemClock.now();
+    let message = |body: MessageBody, provenance| DraftMessage {
+        author: None,
+        by_others: true,
+        tokens: count_tokens(body.text()) as u64,
+        body,
+        visibility: Visibility::Shown,
+        provenance,
+        created: now,
+    };
+    let answer = format!("Remembered for {}.", source.program);
+    ExchangeDraft {
+        status: ExchangeStatus::Completed,
+        started: now,
+        completed: now,
+        user_message: text.to_owned(),
+        assistant_message: answer.clone(),
+        model: ModelName::recall().to_string(),
+        messages: vec![
+            message(MessageBody::User { text: text.to_owned() }, Provenance::Original),
+            message(MessageBody::Assistant { text: answer, tool_calls: Vec::new() }, Provenance::Derived),
+        ],
+        calls: Vec::new(),
+        recalled: RecalledPassages::default(),
+        tool_call_count: 0,
+        error: None,
+        source: Some(source.clone()),
+    }
+}

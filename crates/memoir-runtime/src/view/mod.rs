@@ -1,0 +1,233 @@
+//! What another program sees of the memory: everything, or one project and what the user shares.
+//!
+//! Servers and hooks read and change memory only through a [`MemoryView`], which never returns anything that its program
+//! may not see. Something that exists elsewhere is reported exactly like something that does not exist.
+
+mod changes;
+mod citation;
+mod item_id;
+
+use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Recollection};
+use memoir_recall::{QueryKind, Recall, ScopeRule};
+use memoir_store::{ConversationList, Filter};
+
+use crate::{dates, failure::Failure, runtime::Runtime};
+
+pub use changes::{ForgetPlan, NewStatement, RememberReport};
+pub use citation::Citation;
+pub use item_id::{InvalidItemId, ItemId};
+
+/// How much of the memory a program may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The project that the program works for, and what the user shares with all projects.
+    Project,
+    /// Everything.
+    All,
+}
+
+/// Request to look something up.
+#[derive(Debug, Clone, Default)]
+pub struct LookUp {
+    /// Question or keywords.
+    pub question: String,
+    /// Whether to leave out what other projects share.
+    pub only_project: bool,
+    /// Only search messages from this day on, such as `2026-05-01`, `yesterday` or `last week`.
+    pub since: Option<String>,
+    /// Only search messages up to the end of this day or period.
+    pub until: Option<String>,
+}
+
+/// The text of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentText {
+    /// Metadata of the document.
+    pub document: Document,
+    /// The whole text.
+    pub text: String,
+}
+
+/// The memory as another program sees it.
+#[derive(Clone)]
+pub struct MemoryView {
+    runtime: Runtime,
+    recall: Recall,
+    reach: Reach,
+}
+
+impl MemoryView {
+    /// Returns the view of a program that works for the runtime's project. Adds a notice if a feature is unavailable.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the settings of recall cannot be read.
+    pub async fn new(runtime: &Runtime, reach: Reach, notices: &mut Vec<String>) -> Result<Self, Failure> {
+        let mut recall = runtime.recall(notices).await?;
+        if reach == Reach::Project {
+            recall.visible_to = Some(runtime.scope());
+        }
+        Ok(Self { runtime: runtime.clone(), recall, reach })
+    }
+
+    /// Returns how much of the memory the program may see.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Returns the project that the program works for.
+    pub fn project(&self) -> String {
+        self.runtime.scope()
+    }
+
+    /// Returns the recall that searches what the program may see.
+    pub fn recall(&self) -> &Recall {
+        &self.recall
+    }
+
+    /// Answers a question with a quotation and the passages that support it, within a budget of tokens.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a date is invalid.
+    pub async fn look_up(&self, request: &LookUp, max_tokens: u64) -> Result<Recollection, Failure> {
+        let (mut recall, filter) = self.prepare(request)?;
+        recall.settings.token_budget = recall.settings.token_budget.min(max_tokens);
+        Ok(recall.look_up(&request.question, filter).await)
+    }
+
+    /// Returns what matches a search, best first, within a budget of tokens.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a date is invalid.
+    pub async fn search(
+        &self,
+        request: &LookUp,
+        limit: usize,
+        max_tokens: u64,
+    ) -> Result<Recollection, Failure> {
+        let (mut recall, filter) = self.prepare(request)?;
+        recall.settings.token_budget = max_tokens;
+        recall.settings.exchange_capacity = limit;
+        recall.settings.exchanges_per_conversation = limit;
+        recall.settings.conversation_limit = limit;
+        Ok(recall.ask(&request.question, QueryKind::Search, filter).await)
+    }
+
+    fn prepare(&self, request: &LookUp) -> Result<(Recall, Filter), Failure> {
+        let filter = Filter {
+            since: dates::parse_since(request.since.as_deref(), &self.recall)?,
+            until: dates::parse_until(request.until.as_deref(), &self.recall)?,
+            ..Filter::default()
+        };
+        let mut recall = self.recall.clone();
+        if request.only_project {
+            recall.settings.scope = ScopeRule::Only;
+        }
+        Ok((recall, filter))
+    }
+
+    fn visible_to(&self) -> Option<String> {
+        (self.reach == Reach::Project).then(|| self.project())
+    }
+
+    /// Returns the latest conversations.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn conversations(
+        &self,
+        matching: Option<&str>,
+        only_project: bool,
+        limit: u32,
+    ) -> Result<Vec<Conversation>, Failure> {
+        let list = ConversationList {
+            scope: only_project.then(|| self.project()),
+            visible_to: self.visible_to(),
+            matching: matching.map(str::to_owned),
+            exclude_lookups: true,
+            limit,
+            ..ConversationList::default()
+        };
+        Ok(self.runtime.store().conversations(&list).await?)
+    }
+
+    /// Returns a conversation, or `None` if it does not exist or the program may not see it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn conversation(&self, id: ConversationId) -> Result<Option<Conversation>, Failure> {
+        let conversation = self.runtime.store().conversation(id).await?;
+        let project = self.visible_to();
+        Ok(conversation.filter(|conversation| {
+            project.as_ref().is_none_or(|project| conversation.is_visible_to(project))
+        }))
+    }
+
+    /// Returns the exchanges of a conversation that the program may see, oldest first. A fork starts with the exchanges
+    /// that it shares with its parent.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn exchanges(&self, conversation: &Conversation) -> Result<Vec<Exchange>, Failure> {
+        Ok(self.runtime.store().exchanges(conversation.id, u32::MAX).await?)
+    }
+
+    /// Returns an exchange and its conversation, or `None` if it does not exist or the program may not see it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn exchange(&self, id: ExchangeId) -> Result<Option<(Conversation, Exchange)>, Failure> {
+        let Some(exchange) = self.runtime.store().exchange(id).await? else { return Ok(None) };
+        let conversation = self.conversation(exchange.conversation_id).await?;
+        Ok(conversation.map(|conversation| (conversation, exchange)))
+    }
+
+    /// Returns the documents that the program may see, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn documents(&self) -> Result<Vec<Document>, Failure> {
+        let mut documents = Vec::new();
+        for document in self.runtime.store().documents().await? {
+            if self.may_see(&document).await? {
+                documents.push(document);
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Returns a document by its name, or `None` if it does not exist or the program may not see it.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn document(&self, name: &str) -> Result<Option<DocumentText>, Failure> {
+        let store = self.runtime.store();
+        let Some(document) = store.document(name).await?.filter(|document| document.slug == name) else {
+            return Ok(None);
+        };
+        if !self.may_see(&document).await? {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        for chunk in store.document_chunks(document.id).await? {
+            // A chunk begins with the end of the previous one, which is already in the text.
+            text.push_str(chunk.text.get(chunk.overlap..).unwrap_or_default());
+        }
+        Ok(Some(DocumentText { document, text }))
+    }
+
+    async fn may_see(&self, document: &Document) -> Result<bool, Failure> {
+        Ok(match self.visible_to() {
+            Some(project) => self.runtime.store().is_document_visible(document.id, &project).await?,
+            None => true,
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! `remember`: stores a statement.
+
+use memoir_runtime::{
+    Failure,
+    view::{ItemId, NewStatement},
+};
+use rmcp::{
+    RoleServer,
+    model::{Tool, ToolAnnotations},
+    schemars::{self, JsonSchema},
+    service::RequestContext,
+};
+use serde::Deserialize;
+
+use super::{
+    super::{
+        quote::NOTICE,
+        results::{QuotationResult, RememberResult},
+    },
+    MemoryServer, definition,
+};
+
+/// Who may see the statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    /// Programs that work for the current project.
+    #[default]
+    Project,
+    /// Programs that work for any project.
+    Shared,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The statement, as a sentence that makes sense without this conversation.
+    statement: String,
+    /// Who may see it: "project", or "shared" for all projects if this server was started with `--scope all`.
+    #[serde(default)]
+    scope: Scope,
+}
+
+pub(super) fn define(name: &'static str) -> Tool {
+    definition::<Arguments, RememberResult>(
+        name,
+        "Remember",
+        "Store a statement verbatim, so that it is found in later conversations and from other programs: a decision, a \
+         preference, a fact about the project. Returns the earlier statements that it contradicts.",
+    )
+    .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false))
+}
+
+pub(super) async fn run(
+    arguments: Arguments,
+    server: &MemoryServer,
+    context: &RequestContext<RoleServer>,
+) -> Result<RememberResult, Failure> {
+    let statement = NewStatement {
+        text: arguments.statement,
+        is_shared: arguments.scope == Scope::Shared,
+        source: server.source(context),
+    };
+    let report = server.view.remember(&statement).await?;
+    Ok(RememberResult {
+        id: ItemId::Exchange(report.exchange).to_string(),
+        notice: NOTICE,
+        supersedes: report.supersedes.into_iter().map(QuotationResult::from).collect(),
+    })
+}

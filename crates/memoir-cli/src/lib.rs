@@ -48,9 +48,13 @@ pub use man::man_page;
 /// Parses the arguments, runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == memoir_tools::CONFINE_ARGUMENT) {
+    let first = words.next();
+    if first.as_ref().is_some_and(|word| word == memoir_tools::CONFINE_ARGUMENT) {
         // This process confines a command, which must happen before any thread starts.
         return memoir_tools::run_confined(words).unwrap_or_else(|error| report(&Failure::from(error)));
+    }
+    if first.is_some_and(|word| word == subcommands::hook::NAME) {
+        return subcommands::hook::main();
     }
     subcommands::completions::answer_shell();
     hide_expected_panics();

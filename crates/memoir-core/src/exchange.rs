@@ -100,7 +100,7 @@ pub struct ExchangeSource {
 impl ExchangeSource {
     /// Splits the origin of an import, such as `codex/<session>`.
     pub fn from_origin(origin: &str) -> Option<Self> {
-        let (program, session) = origin.split_once('/')?;
+        let (program, session) = origin.split_once('/').filter(|(program, _)| !program.is_empty())?;
         Some(Self { program: program.to_owned(), session: session.to_owned() })
     }
 }

@@ -11,6 +11,7 @@ mod exchange;
 mod fence;
 mod ids;
 mod image;
+mod injection;
 mod input;
 mod invisible;
 mod lock;
@@ -37,6 +38,7 @@ pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeSource, ExchangeSt
 pub use fence::escape_fence;
 pub use ids::{ChunkId, ConversationId, DocumentId, ExchangeId, MessageId, RunId, TaskId};
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
+pub use injection::{InjectedItem, InjectedSubject, Injection};
 pub use input::{InputContent, InputPart, Origin, TurnInput};
 pub use invisible::{is_invisible, is_unprintable, printable, reveal, reveal_on_one_line};
 pub use jiff::tz::TimeZone;

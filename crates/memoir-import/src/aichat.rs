@@ -82,6 +82,7 @@ fn read_session(
         scope: "aichat".into(),
         model: if model.is_empty() { UNKNOWN_MODEL } else { model }.into(),
         has_times: false,
+        is_open: false,
         messages,
     });
     Ok(history.finish())
@@ -230,6 +231,7 @@ fn add_entry(entry: &Entry, created: Timestamp, history: &mut HistoryBuilder) {
         scope: "aichat".into(),
         model: UNKNOWN_MODEL.into(),
         has_times: true,
+        is_open: false,
         messages,
     });
 }

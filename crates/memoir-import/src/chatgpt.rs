@@ -147,6 +147,7 @@ fn build_conversation(
         scope: "chatgpt".into(),
         model: model.or(conversation.default_model_slug.text()).unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: false,
         messages,
     }
 }

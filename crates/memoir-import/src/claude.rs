@@ -113,6 +113,7 @@ fn build_conversation(
         scope: "claude".into(),
         model: conversation.model.text().unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: false,
         messages,
     }
 }

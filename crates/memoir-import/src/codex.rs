@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Prefixes of text that the program adds with the user's role.
-const NOT_TYPED: [&str; 9] = [
+const NOT_TYPED: [&str; 10] = [
     "<environment_context>",
     "<user_instructions>",
     "# AGENTS.md instructions",
@@ -30,6 +30,7 @@ const NOT_TYPED: [&str; 9] = [
     "<turn_aborted>",
     "<subagent_notification>",
     "<codex_internal_context",
+    "<hook_prompt",
 ];
 
 #[derive(Default, Deserialize)]
@@ -99,6 +100,7 @@ pub fn read_codex(text: &str) -> Result<ImportedHistory, ImportError> {
         scope: session.cwd.unwrap_or_else(|| "codex".into()),
         model: session.model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
         has_times: true,
+        is_open: session.is_open,
         messages,
     });
     Ok(history.finish())
@@ -133,6 +135,8 @@ struct RolloutSession {
     cwd: Option<String>,
     model: Option<String>,
     is_sub_agent: bool,
+    /// Whether a turn has started and not ended.
+    is_open: bool,
     clock: Option<MessageClock>,
     items: Vec<DraftMessage>,
     events: Vec<DraftMessage>,
@@ -213,6 +217,11 @@ impl RolloutSession {
 
     fn add_event(&mut self, item: &RolloutItem, created: Timestamp, history: &mut HistoryBuilder) {
         let text = item.message.text().map(str::trim).filter(|text| !text.is_empty());
+        match item.kind.text() {
+            Some("task_started" | "turn_started") => self.is_open = true,
+            Some("task_complete" | "turn_complete" | "turn_aborted") => self.is_open = false,
+            _ => {}
+        }
         match (item.kind.text(), text) {
             (Some("user_message"), Some(text)) if is_context(text) => {}
             (Some("user_message"), Some(text)) => self.events.push(drafts::user(created, text)),

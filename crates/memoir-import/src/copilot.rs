@@ -83,6 +83,7 @@ pub fn read_copilot(text: &str, workspace: Option<&str>) -> Result<ImportedHisto
         scope: session.directory.or(directory).unwrap_or_else(|| "copilot".into()),
         model: session.model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
         has_times: true,
+        is_open: false,
         messages: session.messages,
     });
     Ok(history.finish())

@@ -229,6 +229,7 @@ fn add_conversation(
         scope: directory.unwrap_or_else(|| "cursor".into()),
         model: model.unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: false,
         messages,
     });
 }
@@ -289,6 +290,7 @@ fn add_tab(tab: &Value, directory: Option<&str>, history: &mut HistoryBuilder) {
         scope: directory.unwrap_or("cursor").into(),
         model: model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
         has_times: false,
+        is_open: false,
         messages,
     });
 }

@@ -165,6 +165,7 @@ impl Conversation {
             scope: "gemini".into(),
             model: UNKNOWN_MODEL.into(),
             has_times: true,
+            is_open: false,
             messages: self.messages,
         }
     }

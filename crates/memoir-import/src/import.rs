@@ -41,15 +41,15 @@ pub async fn import_conversation(
     }
     let messages = conversation.messages.as_slice();
     for attempt in 1..=MAX_ATTEMPTS {
-        let (earlier, origin) = match find_earlier(store, conversation).await? {
-            EarlierImport::Same(import) => (Some(import.clone()), import.origin),
+        let earlier = match find_earlier(store, conversation).await? {
+            EarlierImport::Same(import) => Some(import),
             EarlierImport::Different(import) => {
                 return Ok(match is_older_copy(store, &import, conversation).await? {
                     true => ImportOutcome::Unchanged,
                     false => ImportOutcome::Different,
                 });
             }
-            EarlierImport::New => (None, format!("{}{}", conversation.origin, conversation.name)),
+            EarlierImport::New => None,
         };
         let new = match &earlier {
             Some(earlier) => messages_to_add(store, earlier, messages).await?,
@@ -63,23 +63,7 @@ pub async fn import_conversation(
         if dry {
             return Ok(outcome);
         }
-        let import = NewImport {
-            origin: &origin,
-            conversation: &NewConversation {
-                title: conversation.title.clone(),
-                scope: conversation.scope.clone(),
-            },
-            previous: earlier.as_ref().map(|earlier| (earlier.messages, earlier.checksum.as_str())),
-            last_seen: new.last_seen,
-            exchanges: &into_exchanges(
-                &clamp_dates(now, new.messages),
-                &conversation.model,
-                ExchangeSource::from_origin(&origin).as_ref(),
-            ),
-            messages: messages.len() as u64,
-            checksum: &checksum(messages, conversation.has_times),
-        };
-        match store.put_import(&import).await {
+        match put_messages(store, conversation, earlier.as_ref(), new, now).await {
             Ok(Some(_)) => return Ok(outcome),
             Ok(None) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error),
@@ -88,6 +72,39 @@ pub async fn import_conversation(
         tracing::debug!(origin = %conversation.origin, attempt, "retrying an import that another process changed");
     }
     Err(StoreError::Other("another process is importing the same conversation".into()))
+}
+
+/// Adds messages to the import of a conversation. Returns `None` if another process has added some since `earlier`.
+pub(crate) async fn put_messages(
+    store: &(impl Imports + ?Sized),
+    conversation: &ImportedConversation,
+    earlier: Option<&Import>,
+    new: NewMessages<'_>,
+    now: Timestamp,
+) -> Result<Option<ConversationId>, StoreError> {
+    let origin = match earlier {
+        Some(earlier) => earlier.origin.clone(),
+        None => format!("{}{}", conversation.origin, conversation.name),
+    };
+    let messages = conversation.messages.as_slice();
+    let import = NewImport {
+        origin: &origin,
+        conversation: &NewConversation {
+            title: conversation.title.clone(),
+            scope: conversation.scope.clone(),
+        },
+        previous: earlier.map(|earlier| (earlier.messages, earlier.checksum.as_str())),
+        last_seen: new.last_seen,
+        exchanges: &into_exchanges(
+            &clamp_dates(now, new.messages),
+            &conversation.model,
+            ExchangeSource::from_origin(&origin).as_ref(),
+        ),
+        messages: messages.len() as u64,
+        checksum: &checksum(messages, conversation.has_times),
+        through: messages.iter().map(|message| message.created).max(),
+    };
+    store.put_import(&import).await
 }
 
 /// Replaces dates later than `now` by `now`: a conversation dated in the future would always be listed first
@@ -115,10 +132,10 @@ fn parse_memoir_origin(origin: &str) -> Option<(Timestamp, ConversationId)> {
 }
 
 /// The messages of an imported conversation that are not stored yet.
-struct NewMessages<'a> {
-    messages: &'a [DraftMessage],
+pub(crate) struct NewMessages<'a> {
+    pub(crate) messages: &'a [DraftMessage],
     /// Last exchange of the conversation in the store.
-    last_seen: Option<ExchangeId>,
+    pub(crate) last_seen: Option<ExchangeId>,
 }
 
 /// Returns the messages that are not stored yet. If the conversation was imported, resumed here and then
@@ -254,6 +271,7 @@ mod tests {
             scope: "whatsapp".into(),
             model: "imported".into(),
             has_times: true,
+            is_open: false,
             messages: texts.iter().map(message).collect(),
         }
     }

@@ -20,6 +20,7 @@ mod detect;
 mod discover;
 pub mod drafts;
 mod exchanges;
+mod follow;
 mod gemini;
 mod html;
 mod import;
@@ -43,6 +44,7 @@ pub use copilot::read_copilot;
 pub use database::{is_database, read_database};
 pub use detect::{HistoryFormat, detect_format};
 pub use discover::{DiscoveredHistory, discover};
+pub use follow::{FollowOutcome, LastExchange, follow_conversation};
 pub use gemini::read_gemini;
 pub use import::{ImportOutcome, import_conversation};
 pub use memoir_format::read_memoir;
@@ -73,6 +75,8 @@ pub struct ImportedConversation {
     /// Whether the file contains the times of the messages. Otherwise they may differ in another copy of the
     /// conversation, and do not distinguish it.
     pub has_times: bool,
+    /// Whether the file shows that the model is still working on the last prompt.
+    pub is_open: bool,
     /// The messages, oldest first.
     pub messages: Vec<DraftMessage>,
 }

@@ -354,6 +354,7 @@ fn build(
         scope: "llm".into(),
         model: model.unwrap_or_else(|| UNKNOWN_MODEL.into()),
         has_times: true,
+        is_open: false,
         messages,
     }
 }

@@ -265,6 +265,7 @@ fn build_conversation(line: ConversationLine) -> ImportedConversation {
         scope,
         model: UNKNOWN_MODEL.into(),
         has_times: true,
+        is_open: false,
         messages: Vec::new(),
     }
 }

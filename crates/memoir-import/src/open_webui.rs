@@ -197,6 +197,7 @@ fn build(exported: &ExportedChat, chat: &Chat, history: &mut HistoryBuilder) -> 
         scope: "open-webui".into(),
         model: model.or(asked_model.map(String::as_str)).unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: false,
         messages,
     });
     Some(())

@@ -258,6 +258,7 @@ fn add_session(id: &str, info: &SessionInfo, messages: &[SessionMessage], histor
         scope: info.directory.text().or(directory).unwrap_or("opencode").into(),
         model: model.unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: false,
         messages: drafts,
     });
 }

@@ -181,6 +181,7 @@ fn build_conversation(chat: &str, date: civil::Date, messages: Vec<DraftMessage>
         scope: "whatsapp".into(),
         model: UNKNOWN_MODEL.into(),
         has_times: true,
+        is_open: false,
         messages,
     }
 }

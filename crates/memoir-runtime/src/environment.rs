@@ -3,10 +3,14 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use memoir_models::Provider;
 use secrecy::SecretString;
+
+/// Time after which a hook stops if the user sets none. People notice longer delays.
+const DEFAULT_HOOK_LIMIT_MS: u64 = 300;
 
 /// Documentation of an environment variable.
 pub struct Variable {
@@ -38,6 +42,10 @@ pub const ALL: &[Variable] = &[
     variable(
         "MEMOIR_LOG",
         "Level of the log file: `off`, `error`, `warn` (the default), `info`, `debug` or `trace`.",
+    ),
+    variable(
+        "MEMOIR_HOOK_LIMIT_MS",
+        "Time in milliseconds after which `memoir hook` stops, so that it does not delay another program; 300 if not set.",
     ),
     variable("ANTHROPIC_API_KEY", "API key for Anthropic."),
     variable("ANTHROPIC_BASE_URL", "Base URL of the Anthropic API, for example that of a gateway."),
@@ -172,6 +180,12 @@ impl Environment {
     /// Returns the value of `MEMOIR_MODEL`.
     pub fn model(&self) -> Option<&str> {
         self.get("MEMOIR_MODEL")
+    }
+
+    /// Returns the time after which a hook stops: the value of `MEMOIR_HOOK_LIMIT_MS`, or 300 milliseconds.
+    pub fn hook_limit(&self) -> Duration {
+        let limit = self.get("MEMOIR_HOOK_LIMIT_MS").and_then(|limit| limit.parse().ok());
+        Duration::from_millis(limit.unwrap_or(DEFAULT_HOOK_LIMIT_MS))
     }
 
     /// Returns the addresses in `MEMOIR_LOCAL_SERVERS`.

@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, SqliteConnection};
 use super::{
     document_rows::{DOCUMENTS, read_document},
     error::SqlResultExt as _,
+    imports::{find_origins, record_forgotten},
     quotations::delete_quotations_of_content,
     rows::{execute_for, fetch_ids, to_json_list},
 };
@@ -54,9 +55,11 @@ pub(super) async fn delete_content(
     )
     .await?;
     delete_digests(connection, &targets).await?;
+    let origins = find_origins(connection, &targets.conversations).await?;
     reparent_forks(connection, &targets.conversations).await?;
     outcome.conversations = delete_empty_conversations(connection, &targets.conversations).await?;
     outcome.conversations += rename_forks(connection, &targets.forks).await?;
+    record_forgotten(connection, &origins).await?;
     reset_titles_and_summaries(connection, &targets.conversations).await?;
     Ok((outcome, texts))
 }

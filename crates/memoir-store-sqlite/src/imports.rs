@@ -1,9 +1,10 @@
 //! SQL for imported conversations.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ConversationTarget};
+use memoir_core::{ConversationId, ConversationTarget, Timestamp};
 use memoir_store::{Import, Imports, NewImport, NewRedaction, Result, StoreError};
-use sqlx::{Row as _, sqlite::SqliteRow};
+use sha2::{Digest as _, Sha256};
+use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
 
 use super::{SqliteStore, commit::insert_whole_exchange, error::SqlResultExt as _, rows::to_signed};
 
@@ -21,6 +22,7 @@ impl Imports for SqliteStore {
                 conversation_id: ConversationId::new(row.try_get("conversation_id")?),
                 messages: row.try_get("messages")?,
                 checksum: row.try_get("checksum")?,
+                through: row.try_get::<Option<i64>, _>("through_time")?.map(Timestamp::from_millis),
             })
         })
         .fetch_all(&self.readers)
@@ -33,6 +35,15 @@ impl Imports for SqliteStore {
             .bind(conversation.get())
             .fetch_optional(&self.readers)
             .await
+            .or_store_error()
+    }
+
+    async fn forgotten_at(&self, origin: &str) -> Result<Option<Timestamp>> {
+        sqlx::query_scalar("SELECT forgotten FROM forgotten_imports WHERE origin_hash = ?")
+            .bind(hash_origin(origin))
+            .fetch_optional(&self.readers)
+            .await
+            .map(|forgotten: Option<i64>| forgotten.map(Timestamp::from_millis))
             .or_store_error()
     }
 
@@ -76,18 +87,58 @@ impl SqliteStore {
             last = Some(committed);
         }
         sqlx::query(
-            "INSERT INTO imports (origin, conversation_id, messages, checksum, through_exchange) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (origin) DO UPDATE SET messages = ?3, checksum = ?4, through_exchange = ?5",
+            "INSERT INTO imports (origin, conversation_id, messages, checksum, through_exchange, through_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (origin) DO UPDATE SET
+                 messages = ?3, checksum = ?4, through_exchange = ?5, through_time = max(?6, coalesce(through_time, ?6))",
         )
         .bind(new.origin)
         .bind(last.as_ref().map(|committed| committed.conversation_id.get()))
         .bind(to_signed(new.messages))
         .bind(new.checksum)
         .bind(last.as_ref().map(|committed| committed.exchange_id.get()))
+        .bind(new.through.map(Timestamp::as_millis))
         .execute(&mut *transaction)
         .await
         .or_store_error()?;
         transaction.commit().await.or_store_error()?;
         Ok(last.map(|committed| committed.conversation_id))
     }
+}
+
+/// Returns the origins of conversations that were imported.
+pub(super) async fn find_origins(
+    connection: &mut SqliteConnection,
+    conversations: &str,
+) -> Result<Vec<String>> {
+    sqlx::query_scalar(
+        "SELECT origin FROM imports WHERE conversation_id IN (SELECT value FROM json_each(?)) ORDER BY origin",
+    )
+    .bind(conversations)
+    .fetch_all(connection)
+    .await
+    .or_store_error()
+}
+
+/// Records which of these imports no longer have a conversation, so that a program that follows their files does not
+/// bring them back. Only a hash is kept, because an origin may contain the name of a chat.
+pub(super) async fn record_forgotten(connection: &mut SqliteConnection, origins: &[String]) -> Result<()> {
+    for origin in origins {
+        sqlx::query(
+            "INSERT INTO forgotten_imports (origin_hash, forgotten)
+             SELECT ?2, CAST(unixepoch('subsec') * 1000 AS INTEGER)
+             WHERE NOT EXISTS (SELECT 1 FROM imports WHERE origin = ?1)
+             ON CONFLICT DO UPDATE SET forgotten = excluded.forgotten",
+        )
+        .bind(origin)
+        .bind(hash_origin(origin))
+        .execute(&mut *connection)
+        .await
+        .or_store_error()?;
+    }
+    Ok(())
+}
+
+fn hash_origin(origin: &str) -> String {
+    Sha256::digest(origin).iter().map(|byte| format!("{byte:02x}")).collect()
 }

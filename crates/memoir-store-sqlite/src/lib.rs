@@ -49,6 +49,7 @@ pub mod fill;
 mod forgetting;
 mod imports;
 mod index;
+mod injections;
 mod inspect;
 mod job_rows;
 mod jobs;
@@ -68,6 +69,7 @@ mod settings;
 mod sources;
 mod stems;
 mod summaries;
+mod transcripts;
 mod upkeep;
 mod wal_guard;
 

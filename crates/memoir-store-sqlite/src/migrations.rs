@@ -27,6 +27,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (16, "compaction", include_str!("../migrations/0016_compaction.sql")),
     (17, "sharing", include_str!("../migrations/0017_sharing.sql")),
     (18, "source", include_str!("../migrations/0018_source.sql")),
+    (19, "injections", include_str!("../migrations/0019_injections.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -1,7 +1,7 @@
 //! Conversations imported from other programs, and how much of each one has been imported.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ExchangeDraft, ExchangeId, NewConversation};
+use memoir_core::{ConversationId, ExchangeDraft, ExchangeId, NewConversation, Timestamp};
 
 use crate::Result;
 
@@ -16,6 +16,8 @@ pub struct Import {
     pub messages: u64,
     /// Checksum of the imported messages.
     pub checksum: String,
+    /// Time of the latest imported message, if it was recorded.
+    pub through: Option<Timestamp>,
 }
 
 /// More exchanges of a conversation that is being imported.
@@ -35,6 +37,8 @@ pub struct NewImport<'a> {
     pub messages: u64,
     /// Checksum of all imported messages, including the ones being added.
     pub checksum: &'a str,
+    /// Time of the latest imported message.
+    pub through: Option<Timestamp>,
 }
 
 /// Records which conversations were imported, so that an import can be repeated and continued.
@@ -45,6 +49,9 @@ pub trait Imports: Send + Sync {
 
     /// Returns the origin of a conversation, or `None` if it was not imported.
     async fn import_origin(&self, conversation: ConversationId) -> Result<Option<String>>;
+
+    /// Returns when the conversation with this origin was last forgotten as a whole, or `None` if it never was.
+    async fn forgotten_at(&self, origin: &str) -> Result<Option<Timestamp>>;
 
     /// Adds exchanges to an import and updates its progress, in one transaction. Returns `None` and stores nothing if
     /// another process has imported from the same origin since `new.previous`.

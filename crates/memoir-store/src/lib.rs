@@ -17,6 +17,8 @@
 //! | [`Conversations`] | finding, listing and forking conversations |
 //! | [`Exchanges`] | committing exchanges, and reading them and their messages in order |
 //! | [`Imports`] | conversations imported from other programs |
+//! | [`Transcripts`] | which files of other programs were imported |
+//! | [`Injections`] | what was added to the prompts of other programs |
 //! | [`Marks`] | the user's marks on exchanges |
 //! | [`Forgetting`] | deleting content without leaving traces |
 //! | [`CommandHistory`] | the lines that the user typed |
@@ -53,6 +55,7 @@ mod exchanges;
 mod factory;
 mod forgetting;
 mod imports;
+mod injections;
 mod inspect;
 mod jobs;
 mod marks;
@@ -63,6 +66,7 @@ mod roles;
 mod schedules;
 mod settings;
 mod summaries;
+mod transcripts;
 mod upkeep;
 mod url;
 
@@ -85,6 +89,7 @@ pub use exchanges::{CommittedExchange, Exchanges, Span, TranscriptMessage};
 pub use factory::StoreFactory;
 pub use forgetting::{Forget, ForgetOutcome, Forgetting};
 pub use imports::{Import, Imports, NewImport};
+pub use injections::Injections;
 pub use inspect::{Inspect, Inspectable, QueryLimits, QueryResult, TableInfo};
 pub use jobs::{Claim, ClaimedJob, Job, JobFailure, Jobs};
 pub use marks::Marks;
@@ -98,6 +103,7 @@ pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
+pub use transcripts::{Transcript, Transcripts};
 pub use upkeep::{Salvage, SalvagedTable, StoreFault, Upkeep};
 pub use url::StoreUrl;
 
@@ -117,6 +123,8 @@ pub trait Store:
     + Documents
     + Forgetting
     + Imports
+    + Transcripts
+    + Injections
     + Marks
     + Summaries
     + Jobs

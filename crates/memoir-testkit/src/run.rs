@@ -80,6 +80,14 @@ impl ProgramRun {
         child
     }
 
+    /// Starts the run and returns without waiting for it. Keeps stdin open after the input.
+    pub fn spawn_with_open_stdin(mut self) -> Child {
+        let input = self.input.take().unwrap_or_default();
+        let mut child = self.spawn_with_pipes(Stdio::null());
+        child.stdin.as_mut().unwrap().write_all(&input).unwrap();
+        child
+    }
+
     /// Starts the run with pipes for stdin and stdout.
     pub(crate) fn spawn_with_pipes(mut self, stderr: Stdio) -> Child {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()

@@ -24,7 +24,8 @@ pub(crate) use memory::{
     SearchArgs,
 };
 pub(crate) use program::{
-    ConfigCommand, EvalCommand, McpCommand, ModelsCommand, Script, ServedScope, WorkerCommand, model_name,
+    ConfigCommand, EvalCommand, HookArgs, McpCommand, ModelsCommand, Script, ServedScope, WorkerCommand,
+    model_name,
 };
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
@@ -174,6 +175,17 @@ pub(crate) enum Command {
     /// List, test, add and remove MCP servers, whose tools the model can use, and serve this memory
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// Answer an event of another program, described on stdin; `memoir connect` sets this up
+    Hook(HookArgs),
+    /// Show what was last added to a prompt of another program, and why
+    Why {
+        /// Maximum number of prompts
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+        limit: u32,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Use the instructions, skills and config of this project
     Trust {
         /// Stop using them

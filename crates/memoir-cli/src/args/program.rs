@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
+use memoir_serve::hook::HookHost;
 
 use super::one_of;
 
@@ -130,6 +131,18 @@ pub(crate) enum ServedScope {
     Project,
     /// Everything
     All,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct HookArgs {
+    /// The program's name of the event, such as UserPromptSubmit
+    pub(crate) event: String,
+    /// Program that runs the hook
+    #[arg(long, default_value = HookHost::ClaudeCode.tag(), value_parser = one_of(HookHost::ALL, HookHost::tag))]
+    pub(crate) host: HookHost,
+    /// What the program may see
+    #[arg(long, value_enum, default_value_t = ServedScope::Project)]
+    pub(crate) scope: ServedScope,
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ pub(crate) mod documents;
 pub(crate) mod eval;
 pub(crate) mod forgetting;
 pub(crate) mod import;
+pub(crate) mod injections;
 pub(crate) mod memory;
 pub(crate) mod models;
 pub(crate) mod posts;

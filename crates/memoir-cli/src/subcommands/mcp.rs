@@ -16,12 +16,8 @@ use crate::{
 pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Failure> {
     match command {
         McpCommand::Serve { scope } => {
-            let reach = match scope {
-                ServedScope::Project => Reach::Project,
-                ServedScope::All => Reach::All,
-            };
             let mut notices = Vec::new();
-            let view = MemoryView::new(runtime, reach, &mut notices).await?;
+            let view = MemoryView::new(runtime, reach(scope), &mut notices).await?;
             print_notices(&notices);
             mcp::serve_stdio(view).await
         }
@@ -50,5 +46,13 @@ pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Fa
             let change = servers::remove(&name, runtime.home())?;
             print(&format!("Removed the MCP server {} from {}.", change.name, change.path.display()))
         }
+    }
+}
+
+/// Returns how much of the memory a program may see.
+pub(super) fn reach(scope: ServedScope) -> Reach {
+    match scope {
+        ServedScope::Project => Reach::Project,
+        ServedScope::All => Reach::All,
     }
 }

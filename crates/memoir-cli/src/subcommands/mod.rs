@@ -9,11 +9,13 @@ mod docs;
 pub(crate) mod doctor;
 mod eval;
 pub(crate) mod export;
+pub(crate) mod hook;
 pub(crate) mod import;
 mod mcp;
 pub(crate) mod memory;
 mod models;
 pub(crate) mod search;
+mod why;
 mod worker;
 mod write;
 
@@ -88,6 +90,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => config::run(command, runtime).await,
         Command::Mcp(command) => mcp::run(command, runtime).await,
+        Command::Why { limit, json } => why::run(limit, json, runtime).await,
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,
         Command::Write(arguments) => write::run(arguments, runtime).await,
@@ -112,8 +115,9 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Cost { conversation, json } => {
             cost::run(conversation.map(ConversationId::new), json, runtime).await
         }
-        // `run_without_memory` runs these, and `chat` and `demo` are conversations.
-        Command::Completions { .. }
+        // `hook` runs before anything else, `run_without_memory` runs these, and `chat` and `demo` are conversations.
+        Command::Hook(_)
+        | Command::Completions { .. }
         | Command::Restore(_)
         | Command::Repair { .. }
         | Command::Doctor { .. }

@@ -48,6 +48,7 @@ mod faults;
 mod formats;
 mod habits;
 mod helpers;
+mod hooks;
 mod images;
 mod imports;
 mod interface;

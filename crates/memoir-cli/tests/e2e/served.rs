@@ -9,7 +9,7 @@ use crate::{helpers::import_exchanges, home};
 
 const REVISIONS: [McpRevision; 2] = [McpRevision::V2025, McpRevision::V2026];
 
-const TOOLS: [&str; 6] = ["recall", "remember", "search", "fetch", "conversations", "forget"];
+const TOOLS: [&str; 7] = ["recall", "remember", "search", "fetch", "conversations", "forget", "why"];
 
 /// Returns the path of the project that the program runs in, as conversations store it.
 fn project(home: &TestHome) -> String {

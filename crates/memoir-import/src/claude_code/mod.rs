@@ -74,6 +74,7 @@ pub fn read_claude_code(text: &str) -> Result<ImportedHistory, ImportError> {
         scope: lines.iter().find_map(|line| line.cwd.text()).unwrap_or("claude-code").into(),
         model: lines.iter().rev().find_map(SessionLine::model).unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
+        is_open: is_open(&lines),
         messages,
     });
     Ok(history.finish())
@@ -89,6 +90,19 @@ fn session_title(lines: &[SessionLine]) -> Option<&str> {
         || lines.iter().rev().filter(is_own).find_map(|line| line.summary.text().filter(|_| line.is_title()));
     let generated_title = || lines.iter().rev().find_map(|line| line.ai_title.text());
     user_title.or_else(summary).or_else(generated_title)
+}
+
+/// Returns whether the model still works on the last prompt: nothing follows it but thoughts, and calls of tools.
+fn is_open(lines: &[SessionLine]) -> bool {
+    let is_spoken = |line: &&SessionLine| !line.is_sidechain.is_true() && line.speaker().is_some();
+    match lines.iter().rev().find(is_spoken) {
+        Some(line) if line.speaker() == Some(Role::Assistant) => {
+            let pieces = line.body().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
+            !matches!(pieces.last(), Some(ContentPiece::Text(_)))
+        }
+        Some(line) => line.is_tool_result() || !line.is_by_program(),
+        None => false,
+    }
 }
 
 fn read_messages(lines: &[SessionLine], history: &mut HistoryBuilder) -> Vec<DraftMessage> {

@@ -3,9 +3,13 @@
 //! Servers and hooks read and change memory only through a [`MemoryView`], which never returns anything that its program
 //! may not see. Something that exists elsewhere is reported exactly like something that does not exist.
 
+mod brief;
+mod capture;
 mod changes;
 mod citation;
+mod injection;
 mod item_id;
+mod prompting;
 
 use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Recollection};
 use memoir_recall::{QueryKind, Recall, ScopeRule};
@@ -13,9 +17,12 @@ use memoir_store::{ConversationList, Filter};
 
 use crate::{dates, failure::Failure, runtime::Runtime};
 
+pub use brief::{ProjectBrief, QuotedSentence, SessionDigest};
 pub use changes::{ForgetPlan, NewStatement, RememberReport};
 pub use citation::Citation;
+pub use injection::{InjectedQuotation, InjectionReport};
 pub use item_id::{InvalidItemId, ItemId};
+pub use prompting::{injected_exchange, list_injected};
 
 /// How much of the memory a program may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

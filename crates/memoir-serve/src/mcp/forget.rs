@@ -14,7 +14,7 @@ use rmcp::{
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::quote::title;
+use crate::quote::title;
 
 /// Key of the question among the requests for input, and of the field in its form.
 const FIELD: &str = "forget";

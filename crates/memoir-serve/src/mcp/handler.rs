@@ -13,7 +13,8 @@ use rmcp::{
     service::RequestContext,
 };
 
-use super::{prompts, quote::title, resources, tools::ToolName};
+use super::{prompts, resources, tools::ToolName};
+use crate::quote::title;
 
 /// How long clients may cache the lists of tools and prompts, which change only with the program.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;

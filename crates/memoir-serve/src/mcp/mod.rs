@@ -1,12 +1,11 @@
 //! A Model Context Protocol server over stdin and stdout.
 //!
 //! Each tool is a file in `tools/`. Everything that a client receives is quoted from memory, so it is fenced and limited
-//! in length (`quote.rs`).
+//! in length (`crate::quote`).
 
 mod forget;
 mod handler;
 mod prompts;
-mod quote;
 mod resources;
 mod results;
 mod tools;

@@ -9,25 +9,18 @@ use rmcp::{
     },
 };
 
-use super::{
+use crate::{
+    context::{describe_project, quote_citation},
     quote::{NOTICE, fence, title},
-    resources::to_error,
 };
+
+use super::resources::to_error;
 
 /// Maximum number of tokens that a prompt quotes.
 const MAX_TOKENS: u64 = 4000;
 
 /// Maximum length of a quotation in a prompt, in bytes.
 const MAX_QUOTE_BYTES: usize = 16 * 1024;
-
-/// Number of conversations in a summary of recent work.
-const RECENT: u32 = 10;
-
-/// Number of these whose last exchange is quoted.
-const QUOTED: usize = 3;
-
-/// Maximum length of a quoted prompt or answer, in characters.
-const MAX_LINE_CHARS: usize = 400;
 
 pub(super) fn list() -> ListPromptsResult {
     let question =
@@ -65,13 +58,7 @@ async fn recall(view: &MemoryView, question: &str) -> Result<String, ErrorData> 
     let request = LookUp { question: question.to_owned(), ..LookUp::default() };
     let recollection = view.look_up(&request, MAX_TOKENS).await.map_err(to_error)?;
     let citations = view.cite(&recollection).await.map_err(to_error)?;
-    let passages: Vec<String> = citations
-        .iter()
-        .map(|citation| {
-            let answer = citation.answer.as_ref().map(|answer| format!("\nAssistant: {answer}"));
-            format!("[{}, {}]\n{}{}", citation.id, citation.date, citation.text, answer.unwrap_or_default())
-        })
-        .collect();
+    let passages: Vec<String> = citations.iter().map(quote_citation).collect();
     let memory = match passages.is_empty() {
         true => "Memory has nothing on this.".to_owned(),
         false => format!("{NOTICE}\n{}", fence(&passages.join("\n\n"), MAX_QUOTE_BYTES)),
@@ -80,39 +67,11 @@ async fn recall(view: &MemoryView, question: &str) -> Result<String, ErrorData> 
 }
 
 async fn catch_up(view: &MemoryView) -> Result<String, ErrorData> {
-    let conversations = view.conversations(None, true, RECENT).await.map_err(to_error)?;
-    if conversations.is_empty() {
-        return Ok("There are no conversations about this project in memory yet.".to_owned());
-    }
-    let mut lines = Vec::new();
-    for (index, conversation) in conversations.iter().enumerate() {
-        let summary = conversation.summary.as_deref().unwrap_or_default();
-        lines.push(format!(
-            "- {} (conversation-{}, {}) {}",
-            title(&conversation.title),
-            conversation.id,
-            conversation.updated,
-            shorten(summary)
-        ));
-        if index < QUOTED
-            && let Some(last) = view.exchanges(conversation).await.map_err(to_error)?.last()
-        {
-            lines.push(format!("  Last prompt: {}", shorten(&last.user_message)));
-            lines.push(format!("  Last answer: {}", shorten(&last.assistant_message)));
+    let brief = view.brief(None).await.map_err(to_error)?;
+    Ok(match describe_project(&brief) {
+        Some(context) => {
+            format!("Tell me where the work on this project stands, and what is open.\n\n{}", context.text)
         }
-    }
-    Ok(format!(
-        "Tell me where the work on this project stands, and what is open.\n\n{NOTICE}\n{}",
-        fence(&lines.join("\n"), MAX_QUOTE_BYTES)
-    ))
-}
-
-/// Returns the beginning of a text on one line.
-fn shorten(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut short: String = line.chars().take(MAX_LINE_CHARS).collect();
-    if short.len() < line.len() {
-        short.push('…');
-    }
-    short
+        None => "There are no conversations about this project in memory yet.".to_owned(),
+    })
 }

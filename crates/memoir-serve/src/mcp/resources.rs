@@ -13,10 +13,9 @@ use rmcp::{
     },
 };
 
-use super::{
-    quote::{NOTICE, fence, title},
-    results::FetchMetadata,
-};
+use crate::quote::{NOTICE, fence, title};
+
+use super::results::FetchMetadata;
 
 /// Maximum length of the text in one result, in bytes: about 5,000 tokens.
 const MAX_TEXT_BYTES: usize = 20 * 1024;

@@ -1,11 +1,11 @@
 //! The results of the tools. Their schemas are derived from these types.
 
 use memoir_core::{Conversation, Quotation, Source};
-use memoir_runtime::view::{Citation, ItemId};
+use memoir_runtime::view::{Citation, InjectedQuotation, InjectionReport, ItemId};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Serialize;
 
-use super::quote::{NOTICE, fence, title};
+use crate::quote::{NOTICE, fence, title};
 
 /// Maximum length of a passage, in bytes. Recall has already limited it to a budget of tokens.
 const MAX_PASSAGE_BYTES: usize = 8 * 1024;
@@ -251,4 +251,65 @@ pub(super) struct ForgetResult {
     pub(super) messages: u64,
     /// Number of deleted documents.
     pub(super) documents: u64,
+}
+
+/// What hooks added to prompts.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WhyResult {
+    /// What the texts in this result are.
+    pub(super) notice: &'static str,
+    /// What was added, latest first. Empty if hooks have added nothing in this project.
+    pub(super) injections: Vec<InjectionResult>,
+}
+
+/// What was added at one event.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct InjectionResult {
+    /// Program that received it.
+    program: String,
+    /// Session of that program.
+    session: String,
+    /// The program's name of the event.
+    event: String,
+    /// When it was added.
+    date: String,
+    /// What was quoted. Leaves out what has been deleted since.
+    items: Vec<InjectedItemResult>,
+}
+
+/// Something that was quoted.
+#[derive(Debug, Serialize, JsonSchema)]
+struct InjectedItemResult {
+    /// Id for `fetch`.
+    id: String,
+    /// Title of the conversation or document.
+    title: String,
+    /// When it was said.
+    as_of: String,
+    /// What the user said, in a fence.
+    text: String,
+    /// Why it was quoted.
+    reason: String,
+    /// Number of tokens of the quotation.
+    tokens: u64,
+}
+
+impl From<InjectionReport> for InjectionResult {
+    fn from(report: InjectionReport) -> Self {
+        let InjectionReport { source, event, created, items } = report;
+        Self {
+            program: title(&source.program),
+            session: title(&source.session),
+            event: title(&event),
+            date: created.to_string(),
+            items: items.into_iter().map(InjectedItemResult::from).collect(),
+        }
+    }
+}
+
+impl From<InjectedQuotation> for InjectedItemResult {
+    fn from(item: InjectedQuotation) -> Self {
+        let InjectedQuotation { id, title: name, date, text, reason, tokens } = item;
+        Self { id, title: title(&name), as_of: date, text: fence(&text, MAX_FOUND_BYTES), reason, tokens }
+    }
 }

@@ -263,6 +263,7 @@ pub async fn repeated_import_continues_the_conversation(store: Arc<dyn Store>) {
         exchanges: &drafts[..1],
         messages: 2,
         checksum: "a",
+        through: None,
     };
     assert!(store.imports("x/").await.unwrap().is_empty());
     let id = store.put_import(&new).await.unwrap().unwrap();

@@ -27,6 +27,8 @@ pub mod permissions;
 #[doc(hidden)]
 pub mod program;
 #[doc(hidden)]
+pub mod programs;
+#[doc(hidden)]
 pub mod redaction;
 #[doc(hidden)]
 pub mod schedules;
@@ -69,6 +71,8 @@ macro_rules! contract_tests {
             search::special_characters_are_not_syntax_errors,
             search::filters_apply_before_ranking,
             search::nearest_messages_are_found_once,
+            programs::injections_forget_what_was_deleted,
+            programs::states_of_transcripts_are_replaced,
             sharing::programs_see_their_project_and_what_is_shared,
             sharing::documents_are_visible_in_their_project_or_if_shared,
             context::core_memory_rejects_stale_changes_and_can_be_undone,

@@ -65,6 +65,7 @@ pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) 
         exchanges: &drafts,
         messages: 4,
         checksum: "a",
+        through: None,
     };
     let id = store.put_import(&new).await.unwrap().unwrap();
     assert_clean(&store.conversation(id).await.unwrap().unwrap().title);

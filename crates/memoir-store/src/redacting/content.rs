@@ -2,7 +2,7 @@
 
 use memoir_core::{
     Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeMark,
-    Mark, Message, MessageId, Timestamp,
+    Injection, Mark, Message, MessageId, Timestamp,
 };
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome, Import, NewImport,
-    NewRedaction, Result, Span, TranscriptMessage,
+    NewRedaction, Result, Span, Transcript, TranscriptMessage,
 };
 
 delegate! { Conversations {
@@ -47,6 +47,7 @@ delegate! { Exchanges {
 delegate! { Imports {
     fn imports(origin: &str) -> Vec<Import>;
     fn import_origin(conversation: ConversationId) -> Option<String>;
+    fn forgotten_at(origin: &str) -> Option<Timestamp>;
 } clean {
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {
         let allowed = self.allowed();
@@ -60,6 +61,16 @@ delegate! { Imports {
         let clean = NewImport { conversation: &conversation, exchanges: &exchanges, ..*new };
         self.inner.put_redacted_import(&clean, &redactions).await
     }
+} }
+
+delegate! { Transcripts {
+    fn transcript_state(path: &str) -> Option<Transcript>;
+    fn put_transcript(transcript: &Transcript) -> ();
+} }
+
+delegate! { Injections {
+    fn record_injection(injection: &Injection) -> ();
+    fn injections(scope: Option<&str>, limit: u32) -> Vec<Injection>;
 } }
 
 delegate! { Marks {

@@ -2,6 +2,7 @@
 
 mod discovery;
 mod files;
+mod follow;
 mod report;
 mod request;
 
@@ -15,6 +16,7 @@ use super::{Progress, ProgressUnit};
 use crate::{environment::Environment, failure::Failure};
 
 pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
+pub use follow::{FOLLOWED, FollowReport, follow_all, follow_file};
 pub use memoir_import::HistoryFormat;
 pub use report::{ImportReport, UnreadableFile};
 pub use request::{DateStyle, ImportRequest};

@@ -7,11 +7,10 @@ use rmcp::{
 };
 use serde::Deserialize;
 
+use crate::quote::NOTICE;
+
 use super::{
-    super::{
-        quote::NOTICE,
-        results::{ConversationItem, ConversationsResult},
-    },
+    super::results::{ConversationItem, ConversationsResult},
     MemoryServer, definition, read_only,
     recall::Scope,
 };

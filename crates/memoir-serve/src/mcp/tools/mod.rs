@@ -6,6 +6,7 @@ mod forget;
 mod recall;
 mod remember;
 mod search;
+mod why;
 
 use memoir_runtime::Failure;
 use rmcp::{
@@ -34,12 +35,20 @@ pub(super) enum ToolName {
     Fetch,
     Conversations,
     Forget,
+    Why,
 }
 
 impl ToolName {
     /// All tools, in the order in which they are listed. It stays the same, so that clients can cache their requests.
-    pub(super) const ALL: [Self; 6] =
-        [Self::Recall, Self::Remember, Self::Search, Self::Fetch, Self::Conversations, Self::Forget];
+    pub(super) const ALL: [Self; 7] = [
+        Self::Recall,
+        Self::Remember,
+        Self::Search,
+        Self::Fetch,
+        Self::Conversations,
+        Self::Forget,
+        Self::Why,
+    ];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -49,6 +58,7 @@ impl ToolName {
             Self::Fetch => "fetch",
             Self::Conversations => "conversations",
             Self::Forget => "forget",
+            Self::Why => "why",
         }
     }
 
@@ -66,6 +76,7 @@ impl ToolName {
             Self::Fetch => fetch::define(self.as_str()),
             Self::Conversations => conversations::define(self.as_str()),
             Self::Forget => forget::define(self.as_str()),
+            Self::Why => why::define(self.as_str()),
         }
     }
 
@@ -86,6 +97,7 @@ impl ToolName {
             Self::Conversations => {
                 run(&request, async |arguments| conversations::run(arguments, server).await).await
             }
+            Self::Why => run(&request, async |arguments| why::run(arguments, server).await).await,
             Self::Forget => match parse(request.arguments.as_ref()) {
                 Ok(arguments) => return forget::run(arguments, server, &request, context).await,
                 Err(failure) => Err(failure),

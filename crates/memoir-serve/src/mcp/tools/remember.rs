@@ -12,11 +12,10 @@ use rmcp::{
 };
 use serde::Deserialize;
 
+use crate::quote::NOTICE;
+
 use super::{
-    super::{
-        quote::NOTICE,
-        results::{QuotationResult, RememberResult},
-    },
+    super::results::{QuotationResult, RememberResult},
     MemoryServer, definition,
 };
 

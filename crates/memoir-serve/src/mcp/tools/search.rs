@@ -7,11 +7,10 @@ use rmcp::{
 };
 use serde::Deserialize;
 
+use crate::quote::NOTICE;
+
 use super::{
-    super::{
-        quote::NOTICE,
-        results::{FoundItem, SearchResult},
-    },
+    super::results::{FoundItem, SearchResult},
     MemoryServer, definition, read_only,
 };
 

@@ -1,0 +1,92 @@
+//! `memoir hook`: answers an event of another program.
+//!
+//! A hook must neither fail nor delay the program that runs it. Whatever goes wrong ends in exit code 0, with nothing on
+//! stdout and a line in the log, and a hook that takes too long is stopped.
+
+use std::{
+    io::{IsTerminal as _, Read as _, Write as _, stdin, stdout},
+    process::ExitCode,
+    thread,
+};
+
+use clap::{Parser as _, error::ErrorKind};
+use memoir_runtime::{Failure, Persistence, Runtime, RuntimeOptions, logging, view::MemoryView};
+use memoir_serve::hook::{HookEvent, answer};
+
+use super::mcp::reach;
+use crate::{
+    args::{Args, Command, HookArgs},
+    process,
+};
+
+/// Maximum size of the description of an event. Descriptions contain the prompt and the last answer.
+const MAX_INPUT_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Name of the subcommand.
+pub(crate) const NAME: &str = "hook";
+
+/// Runs `memoir hook` from the words of the command line to the exit code.
+pub(crate) fn main() -> ExitCode {
+    let environment = process::environment();
+    let limit = environment.hook_limit();
+    // Nothing may block this thread: neither reading stdin nor opening the memory.
+    thread::spawn(move || {
+        thread::sleep(limit);
+        tracing::warn!(?limit, "a hook took too long and was stopped");
+        std::process::exit(0);
+    });
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook panicked")));
+    let home = process::home(&environment);
+    let is_logging = home
+        .as_ref()
+        .is_ok_and(|home| logging::start(home.log_file(), &environment, 0, Persistence::Permanent).is_ok());
+    let arguments = match Args::try_parse() {
+        Ok(Args { command: Some(Command::Hook(arguments)), .. }) => arguments,
+        // A person reads the help, and errors of their own.
+        Err(error) if is_logging && !is_for_person(&error) => {
+            tracing::warn!(%error, "a hook has invalid arguments");
+            return ExitCode::SUCCESS;
+        }
+        Err(error) if is_for_person(&error) => error.exit(),
+        _ => return ExitCode::SUCCESS,
+    };
+    let Ok(home) = home else { return ExitCode::SUCCESS };
+    let options = |directory| RuntimeOptions {
+        needs_config: false,
+        ..RuntimeOptions::new(home, environment, directory)
+    };
+    let outcome = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    match outcome.map_err(Failure::from).and_then(|runtime| runtime.block_on(run(arguments, options))) {
+        Ok(Some(reply)) => {
+            // The program has closed its end of the pipe, so nobody waits for the reply.
+            let _ = writeln!(stdout(), "{reply}");
+        }
+        Ok(None) => {}
+        Err(failure) => tracing::warn!(reason = failure.sentence(), "a hook did nothing"),
+    }
+    // Closing the memory could wait for its background work, which another process can do as well.
+    std::process::exit(0)
+}
+
+fn is_for_person(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || stdin().is_terminal()
+}
+
+async fn run(
+    arguments: HookArgs,
+    options: impl FnOnce(std::path::PathBuf) -> RuntimeOptions,
+) -> Result<Option<String>, Failure> {
+    let mut input = String::new();
+    stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut input)?;
+    let event = HookEvent::parse(arguments.host, &arguments.event, &input)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let directory = match &event.directory {
+        Some(directory) => directory.clone(),
+        None => std::env::current_dir()?,
+    };
+    let runtime = Runtime::open(options(directory)).await?;
+    let mut notices = Vec::new();
+    let view = MemoryView::new(&runtime, reach(arguments.scope), &mut notices).await?;
+    notices.iter().for_each(|notice| tracing::info!(notice, "recall is limited"));
+    answer(&event, &view).await
+}

@@ -1,0 +1,45 @@
+//! Checks for what is kept about other programs: injections and transcripts.
+
+use std::sync::Arc;
+
+use memoir_core::{ExchangeSource, InjectedItem, InjectedSubject, Injection};
+
+use super::{
+    documents::{document, lines},
+    exchange, new_conversation, timestamp,
+};
+use crate::{Forget, Store, Transcript};
+
+pub async fn injections_forget_what_was_deleted(store: Arc<dyn Store>) {
+    let target = new_conversation("talk", "/p");
+    let committed = store.commit_exchange(&target, &exchange("q", "a", 1)).await.unwrap();
+    store.put_document(&document("/p/d.md", "d", "words"), &lines, timestamp(1)).await.unwrap();
+    let id = store.document("d").await.unwrap().unwrap().id;
+    let item = |subject| InjectedItem { subject, reason: "similarity 0.50".into(), tokens: 7 };
+    let injection = |scope: &str, items: Vec<InjectedItem>| Injection {
+        source: ExchangeSource { program: "codex".into(), session: "s1".into() },
+        scope: scope.into(),
+        event: "UserPromptSubmit".into(),
+        created: timestamp(5),
+        items,
+    };
+    let items = [InjectedSubject::Exchange(committed.exchange_id), InjectedSubject::Document(id)].map(item);
+    let first = injection("/p", items.to_vec());
+    store.record_injection(&first).await.unwrap();
+    store.record_injection(&injection("/q", Vec::new())).await.unwrap();
+    assert_eq!(store.injections(Some("/p"), 10).await.unwrap(), [first.clone()]);
+    assert_eq!(store.injections(None, 1).await.unwrap()[0].scope, "/q", "the latest comes first");
+    store.forget(Forget::Exchange(committed.exchange_id)).await.unwrap();
+    let left = injection("/p", items[1..].to_vec());
+    assert_eq!(store.injections(Some("/p"), 10).await.unwrap(), [left]);
+    store.record_injection(&first).await.unwrap();
+    assert_eq!(store.injections(Some("/p"), 1).await.unwrap()[0].items, items[1..], "it has been deleted");
+}
+
+pub async fn states_of_transcripts_are_replaced(store: Arc<dyn Store>) {
+    let state = |size| Transcript { path: "/a/1.jsonl".into(), size, modified: timestamp(3) };
+    assert_eq!(store.transcript_state("/a/1.jsonl").await.unwrap(), None);
+    store.put_transcript(&state(1)).await.unwrap();
+    store.put_transcript(&state(2)).await.unwrap();
+    assert_eq!(store.transcript_state("/a/1.jsonl").await.unwrap(), Some(state(2)));
+}

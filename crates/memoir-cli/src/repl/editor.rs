@@ -37,6 +37,8 @@ pub(super) struct LineState {
     pub(super) has_text: AtomicBool,
     /// Whether the line is a command for the shell.
     pub(super) is_shell: AtomicBool,
+    /// Whether a key other than Ctrl-C was pressed since the line began.
+    pub(super) has_other_keys: AtomicBool,
 }
 
 /// A hinter without hints. It observes the input line, because reedline shows hinters every change.
@@ -116,6 +118,7 @@ impl Editor {
     }
 
     fn read_blocking(mut self, prompt: &MemoirPrompt) -> Result<(Self, Line), Failure> {
+        self.line_state.has_other_keys.store(false, Ordering::Relaxed);
         let mut signal = self.reedline.read_line(prompt)?;
         while let Signal::HostCommand(_) = signal {
             self.open_editor();
@@ -125,8 +128,10 @@ impl Editor {
         let line = match signal {
             Signal::Success(text) if text.trim().is_empty() => Line::Empty,
             Signal::Success(text) => Line::Text(self.pastes.expand(&text)),
-            // The first Ctrl-C clears the line or ends a search. The second exits if the line is empty.
-            Signal::CtrlC if self.was_interrupted && !self.line_state.has_text.load(Ordering::Relaxed) => {
+            // The first Ctrl-C clears the line or ends a search. The second exits, if it follows immediately.
+            Signal::CtrlC
+                if self.was_interrupted && !self.line_state.has_other_keys.load(Ordering::Relaxed) =>
+            {
                 Line::Quit
             }
             Signal::CtrlC => {

@@ -47,6 +47,11 @@ impl MemoirKeys {
     }
 
     fn parse(&mut self, event: &Event) -> Option<ReedlineEvent> {
+        let is_interrupt =
+            |key: &KeyEvent| key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        if matches!(event, Event::Key(key) if !is_interrupt(key)) || matches!(event, Event::Paste(_)) {
+            self.line_state.has_other_keys.store(true, Ordering::Relaxed);
+        }
         let is_after_control_x = std::mem::take(&mut self.is_after_control_x);
         let esc_time = self.esc_time.take();
         let backslashes = std::mem::take(&mut self.backslashes);

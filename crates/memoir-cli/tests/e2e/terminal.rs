@@ -142,6 +142,11 @@ fn ctrl_c_in_a_history_search_ends_only_the_search() {
     terminal.type_keys("\x03");
     terminal.wait_for("Press Ctrl-C again to exit.");
     terminal.wait_for_prompt();
+    // The search is not the second Ctrl-C in a row.
+    terminal.type_keys("\x12");
+    terminal.wait_for("history:");
+    terminal.type_keys("\x03");
+    terminal.wait_for_prompt();
     terminal.submit("/version");
     terminal.wait_for("memoir 0.1.0");
 }

@@ -8,7 +8,10 @@ use memoir_markdown::truncate_line;
 use memoir_runtime::{Failure, FailureKind};
 use memoir_store::{ConversationTitle, Store};
 
-use crate::{render, screen::text_width};
+use crate::{
+    question, render,
+    screen::{is_plain, text_width},
+};
 
 /// Number of conversations visible at once.
 const PAGE_SIZE: usize = 12;
@@ -27,13 +30,24 @@ const MIN_WORDS: usize = 2;
 
 struct PickerLine {
     id: ConversationId,
+    /// What is shown, as far as the terminal is wide enough.
     line: String,
+    /// What typing searches, in lower case.
+    title: String,
 }
 
 impl std::fmt::Display for PickerLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.line)
     }
+}
+
+/// Returns the rank of a line whose title contains every typed word, or `None` for any other line. The order of the list
+/// stays the same.
+fn rank_line(input: &str, line: &PickerLine, _shown: &str, index: usize) -> Option<i64> {
+    let input = input.to_lowercase();
+    let is_match = input.split_whitespace().all(|word| line.title.contains(word));
+    is_match.then(|| -i64::try_from(index).unwrap_or(i64::MAX))
 }
 
 /// Replaces greetings and the like with the first real question among the latest exchanges.
@@ -112,12 +126,18 @@ async fn choose(titles: &[ConversationTitle], zone: &TimeZone) -> Result<Option<
     let (now, width) = (SystemClock.now(), text_width().saturating_sub(MARK_WIDTH));
     let line =
         |title: &ConversationTitle| truncate_line(&render::conversations::choice(title, now, zone), width);
-    let choices: Vec<PickerLine> =
-        titles.iter().map(|title| PickerLine { id: title.id, line: line(title) }).collect();
+    let choices: Vec<PickerLine> = titles
+        .iter()
+        .map(|title| PickerLine { id: title.id, line: line(title), title: title.title.to_lowercase() })
+        .collect();
+    if is_plain() {
+        return choose_by_number(&choices).await;
+    }
     let prompt = tokio::task::spawn_blocking(move || {
         Select::new("Resume which conversation?", choices)
             .with_page_size(PAGE_SIZE)
             .with_help_message(help)
+            .with_scorer(&rank_line)
             .prompt()
     });
     let choice =
@@ -129,5 +149,26 @@ async fn choose(titles: &[ConversationTitle], zone: &TimeZone) -> Result<Option<
         Err(error) => {
             Err(Failure::failed(format!("the conversation list failed: {error}")).hint("Use `/resume ID`."))
         }
+    }
+}
+
+/// Lets the user choose by number from a list that is printed once, for screen readers.
+async fn choose_by_number(choices: &[PickerLine]) -> Result<Option<ConversationId>, Failure> {
+    let shown = &choices[..choices.len().min(PAGE_SIZE)];
+    for (number, choice) in (1..).zip(shown) {
+        say!("{number}. {}", choice.line);
+    }
+    let answer =
+        question::ask("Number of the conversation, or words of its title: ").await.unwrap_or_default();
+    let answer = answer.trim();
+    if answer.is_empty() {
+        return Ok(None);
+    }
+    let numbered = answer.parse::<usize>().ok().and_then(|number| shown.get(number.checked_sub(1)?));
+    let named = || choices.iter().find(|choice| rank_line(answer, choice, "", 0).is_some());
+    match numbered.or_else(named) {
+        Some(choice) => Ok(Some(choice.id)),
+        None => Err(Failure::usage(format!("no conversation has {answer:?} in its title"))
+            .hint("Use one of the numbers in the list, or `/resume ID`.")),
     }
 }

@@ -36,7 +36,8 @@ pub(crate) async fn embed_next(
     current: &CurrentWork,
 ) -> Result<WorkerProgress, StoreError> {
     let kind = WorkerKind::EmbeddingGenerator;
-    let limit = if subject_kind == Some(SubjectKind::Chunk) { 4 * CHUNK_BATCH } else { EMBED_BATCH_SIZE };
+    // One batch of chunks takes seconds on this machine, and the user watches the progress.
+    let limit = if subject_kind == Some(SubjectKind::Chunk) { CHUNK_BATCH } else { EMBED_BATCH_SIZE };
     let claimed = match claim_work(context, kind, (subject_kind, limit), current).await? {
         ClaimOutcome::Work(claimed) => claimed,
         ClaimOutcome::Nothing(progress) => return Ok(progress),

@@ -187,7 +187,7 @@ async fn turn(app: &mut App, input: TurnInput, cancel: &CancellationToken) {
     let mut view = TurnView::new(app.verbosity, app.live.clone());
     let mut observer = |event| view.show(&event);
     let result = app.session.turn(input, &mut observer, cancel).await;
-    view.finish();
+    view.end_running();
     app.last_call = view.last_call.take().or_else(|| app.last_call.take());
     match result {
         Ok(report) => {

@@ -1,14 +1,17 @@
 //! Shows a turn on the screen: the answer as it streams, and the tools as they run.
 
+use std::time::Instant;
+
 use memoir_agent::{CallSummary, ToolOutcome, TurnEvent};
 use memoir_core::{ToolCall, reveal_on_one_line};
+use memoir_markdown::truncate_line;
 use memoir_redact::without_secrets;
 use memoir_runtime::printable;
 
 use crate::{
     live::LiveView,
     render::pluralize,
-    screen::{print_dimmed, print_dimmed_note, terminal_style},
+    screen::{print_dimmed, print_dimmed_note, terminal_style, text_width},
     trace::{self, Verbosity},
 };
 
@@ -22,10 +25,18 @@ pub(crate) struct FinishedCall {
     pub(crate) result: CallSummary,
 }
 
+/// A tool call that has not ended.
+struct RunningCall {
+    call: ToolCall,
+    started: Instant,
+    /// The last lines that the call has printed.
+    output: String,
+}
+
 pub(super) struct TurnView {
     verbosity: Verbosity,
     live: LiveView,
-    running: Vec<ToolCall>,
+    running: Vec<RunningCall>,
     /// Whether the user was asked about the next call, and has seen what it changes.
     is_next_approved: bool,
     approved_ids: Vec<String>,
@@ -72,17 +83,27 @@ impl TurnView {
                 if std::mem::take(&mut self.is_next_approved) {
                     self.approved_ids.push(call.id.clone());
                 }
-                self.running.push(call.clone());
+                self.running.push(RunningCall {
+                    call: call.clone(),
+                    started: Instant::now(),
+                    output: String::new(),
+                });
                 self.show_running();
             }
             TurnEvent::ToolProgress { call, text } => {
                 let text = format!("{}: {text}", call.name);
                 self.live.show(&reveal_on_one_line(&without_secrets(&text)));
             }
-            TurnEvent::ToolPrinted { text, .. } => self.live.show_output(&without_secrets(text)),
+            TurnEvent::ToolPrinted { call, text } => {
+                let running = self.running.iter_mut().find(|running| running.call.id == call.id);
+                if let Some(running) = running {
+                    running.output.clone_from(text);
+                }
+                self.live.show_output(&without_secrets(text));
+            }
             TurnEvent::ToolFinished { call, outcome, result } => {
                 self.finish();
-                self.running.retain(|other| other.id != call.id);
+                self.running.retain(|running| running.call.id != call.id);
                 self.print_call(call, *outcome, result);
                 self.show_running();
             }
@@ -104,8 +125,22 @@ impl TurnView {
         self.live.finish();
     }
 
+    /// Prints the calls that were still running when the turn was cancelled. `/last` shows what they had printed.
+    pub(super) fn end_running(&mut self) {
+        self.finish();
+        for RunningCall { call, started, output } in std::mem::take(&mut self.running) {
+            let call_line = trace::tool_call(&call, self.verbosity);
+            let duration = started.elapsed();
+            let seconds = duration.as_secs_f64();
+            let line = format!("• {} (cancelled, {seconds:.1} s)", reveal_on_one_line(&call_line));
+            print_dimmed(&line);
+            self.last_call =
+                Some(FinishedCall { line, result: CallSummary { text: output, diff: None, duration } });
+        }
+    }
+
     fn show_running(&self) {
-        if let Some(call) = self.running.last() {
+        if let Some(RunningCall { call, .. }) = self.running.last() {
             self.live.show(&reveal_on_one_line(&trace::tool_call(call, self.verbosity)));
         }
     }
@@ -129,6 +164,12 @@ impl TurnView {
         let call_line = trace::tool_call(call, self.verbosity);
         let line = format!("• {} ({})", reveal_on_one_line(&call_line), parts.join(", "));
         print_dimmed(&line);
+        if outcome == ToolOutcome::Failed
+            && let Some(reason) = result.text.lines().find(|line| !line.trim().is_empty())
+        {
+            let line = format!("  {}", reveal_on_one_line(&without_secrets(reason)));
+            print_dimmed(&truncate_line(&line, text_width()));
+        }
         if let Some(diff) = result.diff.as_ref().filter(|_| !self.approved_ids.contains(&call.id)) {
             let shown: String = diff.split_inclusive('\n').skip(2).take(MAX_CHANGE_LINES).collect();
             anstream::println!("{}", color_change(&shown).trim_end());

@@ -14,12 +14,38 @@ use crate::paths::expand_home;
 const MAX_COMPARED: usize = 20_000;
 
 /// Returns the files that a pattern may mean: those whose path starts with it or else, those whose path contains its
-/// letters in this order, best first. Files that version control ignores are left out of the latter.
+/// letters in this order, best first. Files that version control ignores are offered only if nothing else fits, so that
+/// a user who types such a name finds it.
 pub(super) fn find_files(pattern: &str, directory: &Path) -> Vec<String> {
-    let listed = list_files(pattern, directory);
-    if !listed.is_empty() || pattern.is_empty() {
+    let listed = list_visible_files(pattern, directory);
+    if !listed.is_empty() {
         return listed;
     }
+    let similar = if pattern.is_empty() { Vec::new() } else { find_similar_files(pattern, directory) };
+    if similar.is_empty() { list_files(pattern, directory) } else { similar }
+}
+
+/// Returns the files and directories whose path starts with `prefix`, without those that version control ignores.
+fn list_visible_files(prefix: &str, directory: &Path) -> Vec<String> {
+    let (parent, name_prefix) = split_prefix(prefix);
+    let root = directory.join(expand_home(parent));
+    let walk = WalkBuilder::new(&root)
+        .max_depth(Some(1))
+        .hidden(!name_prefix.starts_with('.'))
+        .require_git(false)
+        .build();
+    let names = walk.flatten().filter(|entry| entry.depth() == 1).filter_map(|entry| {
+        let name = entry.file_name().to_str().filter(|name| printable(name) == *name)?;
+        let end = if entry.path().is_dir() { "/" } else { "" };
+        name.starts_with(name_prefix).then(|| quote(format!("{parent}{name}{end}")))
+    });
+    let mut paths: Vec<String> = names.collect();
+    paths.sort();
+    paths.truncate(MAX_SUGGESTIONS);
+    paths
+}
+
+fn find_similar_files(pattern: &str, directory: &Path) -> Vec<String> {
     let matcher = SkimMatcherV2::default().smart_case();
     let walk = WalkBuilder::new(directory).require_git(false).build();
     let paths = walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
@@ -39,6 +65,11 @@ pub(super) fn find_files(pattern: &str, directory: &Path) -> Vec<String> {
     matches.into_iter().map(|(_, path)| quote(path)).collect()
 }
 
+/// Splits the beginning of a path into its directory, with the slash, and the beginning of a name.
+fn split_prefix(prefix: &str) -> (&str, &str) {
+    prefix.rsplit_once('/').map_or(("", prefix), |(parent, name)| (&prefix[..=parent.len()], name))
+}
+
 /// Returns a path as it is written after an `@`.
 fn quote(path: String) -> String {
     if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path }
@@ -46,8 +77,7 @@ fn quote(path: String) -> String {
 
 /// Returns the files and directories whose path starts with `prefix`.
 pub(super) fn list_files(prefix: &str, directory: &Path) -> Vec<String> {
-    let (parent, name_prefix) =
-        prefix.rsplit_once('/').map_or(("", prefix), |(parent, name)| (&prefix[..=parent.len()], name));
+    let (parent, name_prefix) = split_prefix(prefix);
     let mut paths: Vec<String> = std::fs::read_dir(directory.join(expand_home(parent)))
         .into_iter()
         .flatten()

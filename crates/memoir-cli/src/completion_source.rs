@@ -1,7 +1,10 @@
 //! Sources of completions for argument values. They are attached to the argument declarations.
 
 use clap::builder::ArgExt;
-use memoir_runtime::operations::suggestions::SuggestionSource;
+use clap_complete::{ArgValueCandidates, CompletionCandidate};
+use memoir_agent::ApprovalMode;
+use memoir_models::Catalog;
+use memoir_runtime::{operations::suggestions::SuggestionSource, settings};
 
 /// Source of completions for the value of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,3 +30,27 @@ impl ValueSource {
 }
 
 impl ArgExt for ValueSource {}
+
+/// Lets shells complete approval modes.
+pub(crate) fn complete_modes() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| ApprovalMode::ALL.into_iter().map(|mode| mode.as_str().into()).collect())
+}
+
+/// Lets shells complete the names of models in the catalog. Shells cannot wait for a server to list its own.
+pub(crate) fn complete_models() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let catalog = Catalog::built_in().ok();
+        let names = catalog.iter().flat_map(Catalog::models).map(|(name, _)| name.to_string());
+        // A bare name is enough, because its beginning tells the provider.
+        let spellings = names.flat_map(|name| {
+            let bare = name.split_once('/').map(|(_, bare)| bare.to_owned());
+            [Some(name), bare].into_iter().flatten()
+        });
+        spellings.map(CompletionCandidate::new).collect()
+    })
+}
+
+/// Lets shells complete the names of settings.
+pub(crate) fn complete_settings() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| settings::keys().map(CompletionCandidate::new).collect())
+}

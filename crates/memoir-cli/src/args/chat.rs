@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ArgAction;
 
+use crate::completion_source::{complete_models, complete_modes};
+
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct ChatArgs {
     /// Resume the latest conversation in this project
@@ -23,7 +25,7 @@ pub(crate) struct ChatArgs {
     pub(crate) incognito: bool,
 
     /// Model to use, as `provider/model` or a bare model name
-    #[arg(short, long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME", add = complete_models())]
     pub(crate) model: Option<String>,
 
     /// Show more detail: -v shortened tool arguments, -vv full tool arguments, -vvv requests, -vvvv tool schemas
@@ -31,7 +33,7 @@ pub(crate) struct ChatArgs {
     pub(crate) verbose: u8,
 
     /// Approval mode for tools: read-only, ask, auto-edit or full; without a terminal, calls that need approval are denied
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", add = complete_modes())]
     pub(crate) approval: Option<String>,
 
     /// Additional directory that tools may work in; can be repeated

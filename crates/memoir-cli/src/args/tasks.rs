@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::completion_source::ValueSource;
+use crate::completion_source::{ValueSource, complete_modes};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ScheduleCommand {
@@ -74,7 +74,7 @@ pub(crate) struct TaskArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Approval mode: read-only, ask (allows only what a rule allows, since a task cannot ask), auto-edit or full
-    #[arg(long, value_name = "MODE", default_value = "read-only")]
+    #[arg(long, value_name = "MODE", default_value = "read-only", add = complete_modes())]
     pub(crate) approval: String,
     /// Rule that allows more, such as execute_bash(git status); can be repeated; needs a mode other than read-only
     #[arg(long, value_name = "RULE")]

@@ -41,7 +41,7 @@ fn words_of_the_command_line_are_a_prompt() {
     assert!(failure.contains("there is no command docter. Did you mean `memoir doctor`?"), "{failure}");
     let several = home.memoir(["serch", "the", "key"]).provider(&provider).output();
     let note = String::from_utf8(several.stderr).unwrap();
-    assert!(several.status.success() && note.contains("There also is `memoir search`."), "{note}");
+    assert!(several.status.success() && note.contains("There is also a command `memoir search`."), "{note}");
     let model = home.memoir(["-m", "memoir/recall", "hello", "there"]).provider(&provider).succeed();
     assert!(!model.contains("Under the pot."), "-m chooses the model: {model}");
 }

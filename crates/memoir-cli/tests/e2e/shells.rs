@@ -58,6 +58,9 @@ fn bash_and_zsh_complete_commands_options_and_values() {
             ("memoir completions ba", "memoir completions bash"),
             ("memoir --output-format stre", "memoir --output-format stream-json"),
             ("memoir models set --for summ", "memoir models set --for summarizer"),
+            ("memoir --approval read", "memoir --approval read-only"),
+            ("memoir -m grok-code", "memoir -m grok-code-fast-1"),
+            ("memoir config set terminal.st", "memoir config set terminal.status_line"),
         ] {
             let arguments = ["-c", TYPE_AND_TAB, shell, &setup, line, completed];
             let shown = run(&home, "python3", &arguments);
@@ -75,6 +78,8 @@ fn fish_completes_commands_options_and_values() {
         ("memoir completions ba", "bash"),
         ("memoir --output-format stre", "stream-json"),
         ("memoir models set --for summ", "summarizer"),
+        ("memoir schedule add --approval auto", "auto-edit"),
+        ("memoir config set terminal.st", "terminal.status_line"),
     ] {
         let shown = run(&home, "fish", &["-c", &format!("source {script}; complete -C '{line}'")]);
         let has_value = |line: &str| line.split('\t').next() == Some(completed);

@@ -88,6 +88,9 @@ pub struct CallCost {
     pub created: Timestamp,
 }
 
+/// The name under which Memoir itself appears among programs.
+pub const OWN_PROGRAM: &str = "memoir";
+
 /// Where an exchange took place, if not in Memoir.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ExchangeSource {

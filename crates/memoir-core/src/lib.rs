@@ -34,7 +34,7 @@ pub use conversation::{Conversation, ConversationTarget, NewConversation};
 pub use core_memory::{ChangedBy, CoreBlock, CoreChange, CoreEntry, UnknownBlock};
 pub use digest::{Digest, PreparedSummary};
 pub use document::{Chunk, Document, DocumentKind, DocumentPassage};
-pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeSource, ExchangeStatus, Purpose};
+pub use exchange::{CallCost, Exchange, ExchangeDraft, ExchangeSource, ExchangeStatus, OWN_PROGRAM, Purpose};
 pub use fence::escape_fence;
 pub use ids::{ChunkId, ConversationId, DocumentId, ExchangeId, MessageId, RunId, TaskId};
 pub use image::{Image, ImageError, MAX_IMAGE_BYTES};

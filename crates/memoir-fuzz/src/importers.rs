@@ -6,7 +6,7 @@ use memoir_core::{Clock as _, DraftMessage, MessageBody, SystemClock, TimeZone, 
 use memoir_import::{
     DateOrder, HistoryFormat, ImportError, ImportOutcome, ImportedHistory, detect_format,
     import_conversation, read_aichat, read_archive, read_chatgpt, read_claude, read_claude_code, read_codex,
-    read_copilot, read_gemini, read_memoir, read_open_webui, read_opencode, read_whatsapp,
+    read_copilot, read_gemini, read_gemini_cli, read_memoir, read_open_webui, read_opencode, read_whatsapp,
     whatsapp_chat_name,
 };
 use memoir_store_sqlite::SqliteStore;
@@ -15,7 +15,7 @@ use crate::input::{Choices, text, wait};
 
 type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
-const READERS: [(HistoryFormat, Read); 11] = [
+const READERS: [(HistoryFormat, Read); 12] = [
     (HistoryFormat::AiChat, |text| read_aichat(text, "chat", Timestamp::from_millis(0), &TimeZone::UTC)),
     (HistoryFormat::ChatGpt, read_chatgpt),
     (HistoryFormat::Claude, read_claude),
@@ -23,6 +23,7 @@ const READERS: [(HistoryFormat, Read); 11] = [
     (HistoryFormat::Codex, read_codex),
     (HistoryFormat::Copilot, |text| read_copilot(text, Some(text))),
     (HistoryFormat::Gemini, read_gemini),
+    (HistoryFormat::GeminiCli, |text| read_gemini_cli(text, Some(text))),
     (HistoryFormat::Memoir, read_memoir),
     (HistoryFormat::OpenCode, read_opencode),
     (HistoryFormat::OpenWebUi, read_open_webui),

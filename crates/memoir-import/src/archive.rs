@@ -159,6 +159,7 @@ fn needed_kind(path: &str, format: HistoryFormat) -> Option<EntryKind> {
         HistoryFormat::AiChat
         | HistoryFormat::Copilot
         | HistoryFormat::Cursor
+        | HistoryFormat::GeminiCli
         | HistoryFormat::Llm
         | HistoryFormat::OpenCode => false,
     };

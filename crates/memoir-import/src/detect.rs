@@ -32,6 +32,8 @@ pub enum HistoryFormat {
     Cursor,
     /// Gemini's activities in a Google Takeout, a `MyActivity.json` file.
     Gemini,
+    /// A Gemini CLI session.
+    GeminiCli,
     /// The log database of the `llm` command.
     Llm,
     /// A file written by `memoir export`.
@@ -59,6 +61,7 @@ impl HistoryFormat {
             Self::Copilot => "Copilot CLI",
             Self::Cursor => "Cursor",
             Self::Gemini => "Gemini",
+            Self::GeminiCli => "Gemini CLI",
             Self::Llm => "llm",
             Self::Memoir => "Memoir",
             Self::OpenCode => "opencode",
@@ -78,6 +81,7 @@ impl HistoryFormat {
             Self::Copilot => "copilot",
             Self::Cursor => "cursor",
             Self::Gemini => "gemini",
+            Self::GeminiCli => "gemini-cli",
             Self::Llm => "llm",
             Self::Memoir => "memoir",
             Self::OpenCode => "opencode",
@@ -88,7 +92,7 @@ impl HistoryFormat {
 
     /// Returns whether every file has one session. Other files have any number of conversations.
     pub const fn has_session_files(self) -> bool {
-        matches!(self, Self::ClaudeCode | Self::Codex | Self::Copilot)
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Copilot | Self::GeminiCli)
     }
 
     /// Returns whether a file in a directory that the user has named, judged by its path, may have this format. Files
@@ -113,6 +117,10 @@ impl HistoryFormat {
             Self::Gemini => {
                 let path = path.to_string_lossy().to_lowercase();
                 path.ends_with(".json") && (path.contains("gemini") || path.contains("bard"))
+            }
+            Self::GeminiCli => {
+                let is_session = name.ends_with(".jsonl") || name.ends_with(".json");
+                parent == "chats" && name.starts_with("session-") && is_session
             }
             Self::Llm => name == "logs.db",
             Self::OpenCode => {
@@ -176,6 +184,7 @@ fn detect_object(text: &str) -> Option<HistoryFormat> {
         return detect_array(text);
     }
     let formats = [
+        (&["\"sessionId\"", "\"projectHash\""], HistoryFormat::GeminiCli),
         (&["\"sessionId\"", "\"timeline\""], HistoryFormat::Copilot),
         (&["\"sessionId\"", "\"chatMessages\""], HistoryFormat::Copilot),
         (&["\"info\"", "\"messages\""], HistoryFormat::OpenCode),
@@ -206,12 +215,19 @@ struct LineFields {
     uuid: Lenient<String>,
     leaf_uuid: Lenient<String>,
     message_id: Lenient<String>,
+    project_hash: Lenient<String>,
+    #[serde(rename = "$set")]
+    update: Lenient<IgnoredAny>,
 }
 
 fn detect_line(line: &str) -> Option<HistoryFormat> {
     let fields: LineFields = serde_json::from_str(line).ok()?;
     if fields.kind.text() == Some("memoir") {
         return Some(HistoryFormat::Memoir);
+    }
+    let is_metadata = fields.session_id.text().is_some() && fields.project_hash.text().is_some();
+    if is_metadata || fields.update.0.is_some() {
+        return Some(HistoryFormat::GeminiCli);
     }
     let claude_code_ids = [&fields.session_id, &fields.uuid, &fields.leaf_uuid, &fields.message_id];
     match fields.r#type.text() {
@@ -249,6 +265,15 @@ mod tests {
             ("{\"conversations\": [{\"id\": \"1\", \"mapping\": {", Some(HistoryFormat::ChatGpt)),
             ("{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"1\"}", Some(HistoryFormat::ClaudeCode)),
             ("{cut off\n{\"type\":\"user\",\"uuid\":\"1\",\"message\":{}}", Some(HistoryFormat::ClaudeCode)),
+            (
+                "{\"sessionId\":\"1\",\"projectHash\":\"0f\",\"kind\":\"main\"}",
+                Some(HistoryFormat::GeminiCli),
+            ),
+            ("{cut off\n{\"$set\":{\"lastUpdated\":\"x\"}}", Some(HistoryFormat::GeminiCli)),
+            (
+                "{\n  \"sessionId\": \"1\",\n  \"projectHash\": \"0f\",\n  \"messages\": [",
+                Some(HistoryFormat::GeminiCli),
+            ),
             ("{\"timestamp\":\"x\",\"type\":\"session_meta\",\"payload\":{}}", Some(HistoryFormat::Codex)),
             (
                 "{\"id\":\"1\",\"timestamp\":\"2025-05-07T17:24:21Z\",\"instructions\":null}",

@@ -46,6 +46,7 @@ fn history_files(format: HistoryFormat, home: &Path) -> Vec<PathBuf> {
         HistoryFormat::Cursor => {
             matching_files(format, home, &[("globalStorage", 0), ("workspaceStorage", 1)])
         }
+        HistoryFormat::GeminiCli => matching_files(format, home, &[("tmp", 2)]),
         HistoryFormat::Llm => matching_files(format, home, &[("", 0)]),
         HistoryFormat::OpenCode => matching_files(format, home, &[("", 0), ("storage/session", 1)]),
         // These programs keep their histories elsewhere.
@@ -219,6 +220,20 @@ mod tests {
                 HistoryFormat::Cursor,
                 &["globalStorage/state.vscdb", "workspaceStorage/0f/state.vscdb"],
                 &["globalStorage/state.vscdb.backup", "settings.json", "workspaceStorage/0f/workspace.json"],
+            ),
+            (
+                HistoryFormat::GeminiCli,
+                &[
+                    "tmp/0f/chats/session-2025-10-18T14-57-1.json",
+                    "tmp/lamp/chats/session-2026-03-02T09-00-2.jsonl",
+                ],
+                &[
+                    "oauth_creds.json",
+                    "settings.json",
+                    "tmp/lamp/logs.json",
+                    "tmp/lamp/chats/2/3.jsonl",
+                    "tmp/lamp/chats/session-2026-03-02T09-00-2.jsonl.tmp-1",
+                ],
             ),
             (HistoryFormat::Llm, &["logs.db"], &["keys.json", "embeddings.db"]),
             (

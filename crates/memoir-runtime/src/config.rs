@@ -68,6 +68,8 @@ pub struct Config {
     pub agent: BTreeMap<String, toml::Value>,
     /// Settings of the terminal, by name.
     pub terminal: BTreeMap<String, toml::Value>,
+    /// Settings of imports, by name.
+    pub import: BTreeMap<String, toml::Value>,
     providers: BTreeMap<String, ProviderConfig>,
     /// Models to add to the catalog.
     #[serde(rename = "model")]
@@ -304,6 +306,7 @@ impl Config {
             "context" => &self.context,
             "agent" => &self.agent,
             "terminal" => &self.terminal,
+            "import" => &self.import,
             _ => &self.workers,
         }
     }

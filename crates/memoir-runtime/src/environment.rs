@@ -84,6 +84,10 @@ pub const ALL: &[Variable] = &[
         "COPILOT_HOME",
         "Directory of Copilot CLI, if not `~/.copilot`. `memoir import` reads sessions from it.",
     ),
+    variable(
+        "GEMINI_CLI_HOME",
+        "Directory that contains Gemini CLI's `.gemini`, if not your home directory. `memoir import` reads sessions from it.",
+    ),
     variable("LLM_USER_PATH", "Directory of llm, if not the default. `memoir import` reads its `logs.db`."),
     variable(
         "AICHAT_CONFIG_DIR",

@@ -16,6 +16,7 @@ use crate::{
     environment::Environment,
     failure::Failure,
     home::Home,
+    import_settings::ImportSettings,
     memory::connect_recall,
     models::Models,
     permissions,
@@ -276,6 +277,11 @@ impl Runtime {
     /// Returns the settings of the terminal. Adds a notice for each stored setting that is ignored.
     pub async fn terminal_settings(&self, notices: &mut Vec<String>) -> Result<TerminalSettings, Failure> {
         settings::read(&self.models().config, "terminal", self.store().as_ref(), notices).await
+    }
+
+    /// Returns the settings of imports. Adds a notice for each stored setting that is ignored.
+    pub async fn import_settings(&self, notices: &mut Vec<String>) -> Result<ImportSettings, Failure> {
+        settings::read(&self.models().config, "import", self.store().as_ref(), notices).await
     }
 
     /// Returns the context for running workers. Adds a notice if a feature is unavailable.

@@ -7,7 +7,9 @@ use memoir_core::{
 use memoir_store::Settings;
 use serde::{Deserialize, Serialize};
 
-use crate::{config::Config, failure::Failure, terminal_settings::TerminalSettings};
+use crate::{
+    config::Config, failure::Failure, import_settings::ImportSettings, terminal_settings::TerminalSettings,
+};
 
 /// A task that a model can be set for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +117,7 @@ pub fn is_set_by_project<S: HasSettings>(setting: &Setting<S>, config: &Config) 
     config.project_keys.iter().any(is_same)
 }
 
-/// Returns the keys of all settings of recall, context, agent, workers and terminal.
+/// Returns the keys of all settings of recall, context, agent, workers, terminal and imports.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     let recall = memoir_recall::RecallSettings::ALL.iter().map(|setting| setting.key);
     let context = memoir_agent::ContextSettings::ALL.iter().map(|setting| setting.key);
@@ -125,6 +127,7 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
         .chain(context)
         .chain(agent)
         .chain(terminal)
+        .chain(ImportSettings::ALL.iter().map(|setting| setting.key))
         .chain(memoir_workers::WorkerSettings::ALL.iter().map(|setting| setting.key))
 }
 
@@ -136,12 +139,13 @@ pub fn find_key(area: &str, name: &str) -> Result<&'static str, SettingError> {
         "agent" => Setting::<memoir_agent::Limits>::find(name).map(|setting| setting.key),
         "workers" => Setting::<memoir_workers::WorkerSettings>::find(name).map(|setting| setting.key),
         "terminal" => Setting::<TerminalSettings>::find(name).map(|setting| setting.key),
+        "import" => Setting::<ImportSettings>::find(name).map(|setting| setting.key),
         _ => Err(SettingError::Unknown(name.to_owned())),
     }
 }
 
 /// The areas covered by [`keys`].
-pub const AREAS: [&str; 5] = ["rag", "context", "agent", "workers", "terminal"];
+pub const AREAS: [&str; 6] = ["rag", "context", "agent", "workers", "terminal", "import"];
 
 /// Copies all stored settings to another store.
 pub async fn copy_all(from: &dyn Settings, to: &dyn Settings) -> Result<(), Failure> {

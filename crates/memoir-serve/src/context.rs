@@ -1,6 +1,6 @@
 //! The texts that quote memory to other programs: in replies to hooks, and in prompts of the server.
 
-use memoir_core::{Exchange, InjectedItem};
+use memoir_core::{Exchange, InjectedItem, OWN_PROGRAM};
 use memoir_runtime::view::{
     Citation, ItemId, ProjectBrief, QuotedSentence, SessionDigest, injected_exchange,
 };
@@ -54,7 +54,7 @@ pub(crate) fn describe_project(brief: &ProjectBrief) -> Option<Context> {
     let mut items = Vec::new();
     let mut sections = vec!["Latest conversations about this project:".to_owned()];
     for (conversation, last) in &brief.latest {
-        let program = last.source.as_ref().map_or("memoir", |source| &source.program);
+        let program = last.source.as_ref().map_or(OWN_PROGRAM, |source| &source.program);
         let lines = format!(
             "- {} ({}, {}, {program})\n{}",
             title(&conversation.title),

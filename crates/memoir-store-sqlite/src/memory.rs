@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use futures::future::try_join_all;
-use memoir_core::{ConversationId, ExchangeId, MessageId, Timestamp};
+use memoir_core::{ConversationId, ExchangeId, MessageId, OWN_PROGRAM, Timestamp};
 use memoir_index::error_margin;
 use memoir_store::{
     Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart, Result,
@@ -340,18 +340,31 @@ impl SqliteStore {
         });
     }
 
-    /// Returns the ids of the conversations that the filter's projects allow, or `None` if the filter has none.
+    /// Returns the ids of the conversations that the filter's projects and program allow, or `None` if it has none.
     async fn conversations_in_scope(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
         // An index serves each of these conditions, but not their combination.
-        let condition = match (&filter.scope, &filter.visible_to) {
-            (None, None) => return Ok(None),
-            (Some(_), None) => "scope = ?1",
-            (None, Some(_)) => "scope = ?2 OR shared",
-            (Some(_), Some(_)) => "scope = ?1 AND (scope = ?2 OR shared)",
-        };
+        let mut conditions = Vec::new();
+        if filter.scope.is_some() {
+            conditions.push("scope = ?1");
+        }
+        if filter.visible_to.is_some() {
+            conditions.push("(scope = ?2 OR shared)");
+        }
+        match filter.program.as_deref() {
+            Some(OWN_PROGRAM) => {
+                conditions.push("id IN (SELECT conversation_id FROM exchanges WHERE program IS NULL)");
+            }
+            Some(_) => conditions.push("id IN (SELECT conversation_id FROM exchanges WHERE program = ?3)"),
+            None => {}
+        }
+        if conditions.is_empty() {
+            return Ok(None);
+        }
+        let condition = conditions.join(" AND ");
         sqlx::query_scalar(AssertSqlSafe(format!("SELECT id FROM conversations WHERE {condition}")))
             .bind(&filter.scope)
             .bind(&filter.visible_to)
+            .bind(&filter.program)
             .fetch_all(&self.readers)
             .await
             .map(Some)

@@ -21,6 +21,8 @@ pub struct Filter {
     pub scope: Option<String>,
     /// Only what a program that works for this project may see: its conversations, and those that the user shares.
     pub visible_to: Option<String>,
+    /// Only conversations with exchanges that took place in this program, such as `claude-code`. `memoir` is Memoir itself.
+    pub program: Option<String>,
     /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,
     /// End of the time range, exclusive.

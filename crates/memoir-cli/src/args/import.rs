@@ -28,6 +28,8 @@ pub(crate) enum ImportCommand {
     Cursor(LocalImportArgs),
     /// Import from Gemini: a Google Takeout, as a zip file, a directory or MyActivity.json
     Gemini(ImportArgs),
+    /// Import from Gemini CLI: session files or directories; defaults to those found on this machine
+    GeminiCli(LocalImportArgs),
     /// Import from llm: its logs.db or directory; defaults to the one found on this machine
     Llm(LocalImportArgs),
     /// Import from Memoir: files written by `memoir export --format jsonl`

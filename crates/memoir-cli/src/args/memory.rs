@@ -20,6 +20,9 @@ pub(crate) struct SearchArgs {
     /// Only messages from this project
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) scope: Option<PathBuf>,
+    /// Only messages from this program, such as claude-code, codex or memoir
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) from: Option<String>,
     /// Maximum number of results
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,

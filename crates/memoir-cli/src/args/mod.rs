@@ -79,7 +79,7 @@ impl Args {
                 return Err(Failure::usage(format!("there is no command {first}"))
                     .hint(format!("Did you mean `memoir {command}`? Ask with `memoir -p {first}`.")));
             }
-            (Some(command), _) => note!("This is taken as a prompt. There also is `memoir {command}`."),
+            (Some(command), _) => note!("Sent as a prompt. There is also a command `memoir {command}`."),
             (None, _) => {}
         }
         self.prompt = Some(words.join(" "));
@@ -145,7 +145,11 @@ pub(crate) enum Command {
         print_unit: bool,
     },
     /// Import conversations from other programs
+    #[command(args_conflicts_with_subcommands = true)]
     Import {
+        /// Store new exchanges of Claude Code, Codex, Gemini CLI and opencode as they appear, until Ctrl-C
+        #[arg(long)]
+        watch: bool,
         #[command(subcommand)]
         command: Option<ImportCommand>,
     },

@@ -7,6 +7,7 @@ use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
 use memoir_serve::hook::HookHost;
 
 use super::one_of;
+use crate::completion_source::complete_settings;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkerCommand {
@@ -93,6 +94,7 @@ pub(crate) enum ConfigCommand {
     /// Show the value of a setting
     Get {
         /// Name of the setting, such as rag.token_budget
+        #[arg(add = complete_settings())]
         key: String,
         /// Print JSON, including the origin
         #[arg(long)]
@@ -101,6 +103,7 @@ pub(crate) enum ConfigCommand {
     /// Change a setting in your config file
     Set {
         /// Name of the setting, such as rag.token_budget
+        #[arg(add = complete_settings())]
         key: String,
         /// New value
         value: String,
@@ -111,6 +114,7 @@ pub(crate) enum ConfigCommand {
     /// Remove a setting from your config file
     Unset {
         /// Name of the setting
+        #[arg(add = complete_settings())]
         key: String,
         /// Change the config file of this project instead
         #[arg(long)]

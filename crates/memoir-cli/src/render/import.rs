@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use memoir_runtime::{
-    operations::import::{DiscoveryReport, ImportReport, LocalHistory},
+    operations::import::{DiscoveryReport, FollowReport, ImportReport, LocalHistory},
     printable,
 };
 
@@ -25,6 +25,15 @@ pub(crate) fn histories(report: &DiscoveryReport) -> String {
         format!("{}{imported}. Import with `memoir import {}`.\n", sessions(history), history.source)
     };
     report.histories.iter().map(line).collect()
+}
+
+/// Returns what following other programs has stored.
+pub(crate) fn followed(report: &FollowReport) -> String {
+    format!(
+        "Stored {} of {}.",
+        pluralize(report.messages, "new message", "new messages"),
+        pluralize(report.conversations, "conversation", "conversations")
+    )
 }
 
 /// Returns the number of sessions or files in a history, and the program that they are from.

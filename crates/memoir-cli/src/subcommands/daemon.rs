@@ -2,7 +2,7 @@
 
 use memoir_core::{Clock as _, SystemClock};
 use memoir_runtime::{
-    Care, Failure, Runtime,
+    Care, Failure, Follower, Runtime,
     operations::daemon::{self, DaemonLock},
     printable,
 };
@@ -28,7 +28,10 @@ pub(super) async fn run(runtime: &Runtime) -> Result<(), Failure> {
     log("started");
     let mut care = Care::new(runtime.clone());
     care.start();
+    let mut follower = Follower::new(runtime.clone());
+    follower.start();
     daemon::run(engine, &cancel, &mut |event| log(&describe_event(&event))).await;
+    follower.stop().await;
     care.stop().await;
     log("stopped");
     Ok(())

@@ -2,9 +2,9 @@
 
 use memoir_core::TimeZone;
 use memoir_runtime::{
-    Failure,
+    Failure, Runtime,
     environment::Environment,
-    operations::import::{self, HistoryFormat, ImportReport, ImportRequest},
+    operations::import::{self, FollowReport, HistoryFormat, ImportReport, ImportRequest},
 };
 use memoir_store::{Conversations, Exchanges, Imports};
 
@@ -32,6 +32,18 @@ pub(crate) async fn run(
     show(&report)
 }
 
+/// Stores new exchanges of other programs until Ctrl-C.
+pub(super) async fn watch(runtime: &Runtime) -> Result<(), Failure> {
+    let environment = &runtime.models().environment;
+    note!("Following the sessions of other programs. Press Ctrl-C to stop.");
+    let mut observe = |report: FollowReport| {
+        if report.messages > 0 {
+            note!("{}", render::import::followed(&report));
+        }
+    };
+    import::watch(environment, runtime.store().as_ref(), runtime.zone(), &mut observe).await
+}
+
 /// Returns the import request, or `None` to list histories.
 fn request(command: ImportCommand) -> Option<ImportRequest> {
     let (source, ImportArgs { paths, dry_run }) = match command {
@@ -48,6 +60,7 @@ fn request(command: ImportCommand) -> Option<ImportRequest> {
         ImportCommand::Copilot(arguments) => (HistoryFormat::Copilot, arguments.into()),
         ImportCommand::Cursor(arguments) => (HistoryFormat::Cursor, arguments.into()),
         ImportCommand::Gemini(arguments) => (HistoryFormat::Gemini, arguments),
+        ImportCommand::GeminiCli(arguments) => (HistoryFormat::GeminiCli, arguments.into()),
         ImportCommand::Llm(arguments) => (HistoryFormat::Llm, arguments.into()),
         ImportCommand::Memoir(arguments) => (HistoryFormat::Memoir, arguments),
         ImportCommand::OpenWebui(arguments) => (HistoryFormat::OpenWebUi, arguments),

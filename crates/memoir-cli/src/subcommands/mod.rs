@@ -98,7 +98,8 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
             schedule::run(command, &runtime.task_engine(), runtime.directory()).await
         }
         Command::Daemon { .. } => daemon::run(runtime).await,
-        Command::Import { command } => {
+        Command::Import { watch: true, .. } => import::watch(runtime).await,
+        Command::Import { command, .. } => {
             let command = command.unwrap_or(ImportCommand::Found);
             import::run(command, &runtime.models().environment, store, zone).await
         }

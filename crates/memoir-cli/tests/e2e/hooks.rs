@@ -117,12 +117,6 @@ fn a_prompt_gets_what_is_relevant_and_why_shows_it() {
     let reply: Value = serde_json::from_str(&cursor).unwrap();
     assert!(reply["additional_context"].as_str().unwrap().contains("8443"), "{reply}");
 
-    for other in ["thanks!", "Write a haiku about autumn leaves.", "What is the door code of the shop?"] {
-        let text = added(hook(&home, "claude-code", "UserPromptSubmit", &prompt(other)));
-        assert!(text.as_ref().is_none_or(|text| !text.contains("4711")), "{other}: {text:?}");
-        assert!(other.contains("door") || text.is_none(), "{other}: {text:?}");
-    }
-
     let why: Value = home.memoir(["why", "--json"]).json();
     assert_eq!(why[0]["source"], json!({"program": "cursor", "session": "c"}));
     assert_eq!(
@@ -134,13 +128,22 @@ fn a_prompt_gets_what_is_relevant_and_why_shows_it() {
     assert!(shown.contains("similarity 0."), "{shown}");
     let mut client = McpClient::start(home.memoir(["mcp", "serve"]), McpRevision::V2026, None);
     let why = client.call("why", json!({"limit": 2}))["structuredContent"].clone();
-    assert_eq!(why["injections"][1]["program"], "gemini", "{why}");
+    assert_eq!(why["injections"][1]["program"], "gemini-cli", "{why}");
     assert!(why["injections"][0]["items"][0]["text"].as_str().unwrap().contains("8443"), "{why}");
+
+    for other in ["thanks!", "Write a haiku about autumn leaves.", "What is the door code of the shop?"] {
+        let text = added(hook(&home, "claude-code", "UserPromptSubmit", &prompt(other)));
+        assert!(text.as_ref().is_none_or(|text| !text.contains("4711")), "{other}: {text:?}");
+        assert!(other.contains("door") || text.is_none(), "{other}: {text:?}");
+    }
 
     // What was quoted is not kept beside the original.
     home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
-    let shown = home.memoir(["why"]).succeed();
-    assert!(shown.contains("What was added has been deleted since."), "{shown}");
+    let shown = home.memoir(["why", "--limit", "10"]).succeed();
+    assert!(
+        shown.contains("What was added has been deleted since.") && !shown.contains("exchange-1 "),
+        "{shown}"
+    );
     assert!(home.files_containing("8443").is_empty());
 }
 

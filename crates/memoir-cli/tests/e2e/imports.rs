@@ -49,6 +49,7 @@ fn files_of_other_programs_are_imported_once() {
     for (format, source, target, word) in [
         ("aichat", "fixtures/aichat.yaml", "sessions/garden.yaml", "frost"),
         ("aichat", "fixtures/aichat_messages.md", "messages.md", "hostas"),
+        ("gemini-cli", "fixtures/gemini_cli.jsonl", "chats/session-2026-03-02T09-00-7c1e5a90.jsonl", "lamp"),
         ("copilot", "fixtures/copilot.jsonl", "session-state/0b5e.jsonl", "milk"),
         ("copilot", "fixtures/copilot_old.json", "session_9c0d.json", "kale"),
         ("gemini", "fixtures/gemini.json", "MyActivity.json", "garlic"),
@@ -138,4 +139,22 @@ fn a_session_that_aichat_has_continued_is_extended() {
     let output = home.memoir(["import", "aichat"]).succeed();
     assert!(output.starts_with("Imported 1 message in 1 conversation;"), "{output}");
     assert!(home.files_containing("blue-heron-77").is_empty());
+}
+
+#[test]
+fn sessions_of_gemini_cli_are_found_and_their_context_is_not_stored() {
+    let home = home();
+    let file = copy(
+        &home,
+        "fixtures/gemini_cli.jsonl",
+        ".gemini/tmp/lighthouse/chats/session-2026-03-02T09-00-7c1e5a90.jsonl",
+    );
+    let project = Path::new(&file).ancestors().nth(2).unwrap().join(".project_root");
+    fs::write(project, "/home/anna/lighthouse").unwrap();
+    let list = home.memoir(["import", "found"]).succeed();
+    assert!(list.contains("Gemini CLI") && list.contains("`memoir import gemini-cli`"), "{list}");
+    check_import(&home, &["gemini-cli"], "lamp");
+    let export = home.memoir(["export", "--format", "jsonl"]).succeed();
+    assert!(export.contains("/home/anna/lighthouse"), "{export}");
+    assert!(!export.contains("hook_context") && !export.contains("The keeper is Anna"), "{export}");
 }

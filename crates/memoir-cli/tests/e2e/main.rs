@@ -45,6 +45,7 @@ mod damage;
 mod deletion;
 mod documents;
 mod faults;
+mod followed;
 mod formats;
 mod habits;
 mod helpers;

@@ -441,3 +441,33 @@ fn open_webui() {
         ]
     );
 }
+
+#[test]
+fn gemini_cli() {
+    let history = read(13);
+    assert_eq!(
+        describe(&history),
+        [
+            "gemini-cli/7c1e5a90-1111-4222-8333-444455556666 | Questions about the lamp | gemini-cli | \
+             gemini-3-pro-preview",
+            "09:00:05.000Z ? How often does the lamp turn?",
+            "09:00:10.000Z ! Every 20 seconds.",
+            "09:01:00.000Z ? Summarize @log.txt",
+            "09:01:05.000Z ! Fog at noon.",
+            "09:04:00.000Z ? Who keeps the lamp?",
+            "09:04:04.000Z ! Anna does.",
+        ]
+    );
+    assert_eq!(
+        history.skipped,
+        [
+            ("instructions and context added by the program", 6),
+            ("lines that could not be read", 1),
+            ("lines written by the program", 1),
+            ("messages on abandoned branches", 2),
+            ("summaries written by the program", 1),
+            ("thoughts", 2),
+            ("tool calls and results", 2),
+        ]
+    );
+}

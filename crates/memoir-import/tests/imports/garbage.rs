@@ -27,7 +27,13 @@ fn read_with_all(text: &str) {
 }
 
 /// Keys that at least one reader knows.
-const KEYS: [&str; 40] = [
+const KEYS: [&str; 46] = [
+    "projectHash",
+    "$set",
+    "$rewindTo",
+    "displayContent",
+    "toolCalls",
+    "thoughts",
     "id",
     "conversation_id",
     "title",
@@ -71,7 +77,10 @@ const KEYS: [&str; 40] = [
 ];
 
 /// Values that at least one reader knows.
-const WORDS: [&str; 30] = [
+const WORDS: [&str; 33] = [
+    "gemini",
+    "info",
+    "<hook_context>",
     "user",
     "assistant",
     "system",

@@ -11,13 +11,13 @@ mod store;
 use memoir_core::{TimeZone, Timestamp};
 use memoir_import::{
     HistoryFormat, ImportError, ImportedHistory, read_aichat, read_chatgpt, read_claude, read_claude_code,
-    read_codex, read_copilot, read_gemini, read_memoir, read_open_webui, read_opencode,
+    read_codex, read_copilot, read_gemini, read_gemini_cli, read_memoir, read_open_webui, read_opencode,
 };
 
 type Read = fn(&str) -> Result<ImportedHistory, ImportError>;
 
 /// Fixtures of every format except WhatsApp, each with its reader.
-const FILES: [(HistoryFormat, &str, Read); 13] = [
+const FILES: [(HistoryFormat, &str, Read); 14] = [
     (HistoryFormat::ChatGpt, include_str!("../../fixtures/chatgpt.json"), read_chatgpt),
     (HistoryFormat::Claude, include_str!("../../fixtures/claude.json"), read_claude),
     (HistoryFormat::ClaudeCode, include_str!("../../fixtures/claude_code.jsonl"), read_claude_code),
@@ -31,7 +31,12 @@ const FILES: [(HistoryFormat, &str, Read); 13] = [
     (HistoryFormat::Gemini, include_str!("../../fixtures/gemini.json"), read_gemini),
     (HistoryFormat::OpenCode, include_str!("../../fixtures/opencode.json"), read_opencode),
     (HistoryFormat::OpenWebUi, include_str!("../../fixtures/open_webui.json"), read_open_webui),
+    (HistoryFormat::GeminiCli, include_str!("../../fixtures/gemini_cli.jsonl"), read_gemini_cli_file),
 ];
+
+fn read_gemini_cli_file(text: &str) -> Result<ImportedHistory, ImportError> {
+    read_gemini_cli(text, None)
+}
 
 fn read_aichat_file(text: &str) -> Result<ImportedHistory, ImportError> {
     read_aichat(text, "garden", Timestamp::from_millis(1_750_000_000_000), &TimeZone::UTC)

@@ -1,9 +1,9 @@
 //! Searching memory, and previewing recall.
 
 use memoir_agent::RecalledPassage;
-use memoir_core::{ConversationId, RecalledPassages, Recollection};
+use memoir_core::{ConversationId, OWN_PROGRAM, RecalledPassages, Recollection};
 use memoir_recall::{QueryKind, Recall};
-use memoir_store::Filter;
+use memoir_store::{Exchanges, Filter};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{dates, failure::Failure};
@@ -17,6 +17,8 @@ pub struct SearchRequest {
     pub since: Option<String>,
     /// Only search messages of this project.
     pub scope: Option<String>,
+    /// Only search exchanges that took place in this program, such as `claude-code`, or `memoir` itself.
+    pub program: Option<String>,
     /// Maximum number of exchanges.
     pub limit: u16,
 }
@@ -71,7 +73,11 @@ impl From<Recollection> for SearchReport {
 /// # Errors
 ///
 /// Fails if the date is invalid. Problems during the search are reported as notices.
-pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchReport, Failure> {
+pub async fn search(
+    request: &SearchRequest,
+    recall: &Recall,
+    store: &(impl Exchanges + ?Sized),
+) -> Result<SearchReport, Failure> {
     let since = dates::parse_since(request.since.as_deref(), recall)?;
     let scope = request.scope.clone();
     let limit = usize::from(request.limit);
@@ -81,8 +87,31 @@ pub async fn search(request: &SearchRequest, recall: &Recall) -> Result<SearchRe
     recall.settings.document_limit = limit.min(recall.settings.document_limit);
     // The results are shown to the user, so they do not have to fit into a request.
     recall.settings.token_budget = u64::MAX;
-    let filter = Filter { since, scope, ..Filter::default() };
-    Ok(recall.ask(&request.query, QueryKind::Search, filter).await.into())
+    let filter = Filter { since, scope, program: request.program.clone(), ..Filter::default() };
+    let mut recollection = recall.ask(&request.query, QueryKind::Search, filter).await;
+    if let Some(program) = &request.program {
+        keep_program(program, &mut recollection, store).await?;
+    }
+    Ok(recollection.into())
+}
+
+/// Removes passages of other programs. A conversation has several if the user resumed it in Memoir. Documents belong to no
+/// program.
+async fn keep_program(
+    program: &str,
+    recollection: &mut Recollection,
+    store: &(impl Exchanges + ?Sized),
+) -> Result<(), Failure> {
+    recollection.documents.clear();
+    let mut passages = Vec::new();
+    for passage in recollection.passages.drain(..) {
+        let source = store.exchange(passage.exchange_id).await?.and_then(|exchange| exchange.source);
+        if source.as_ref().map_or(OWN_PROGRAM, |source| &source.program) == program {
+            passages.push(passage);
+        }
+    }
+    recollection.passages = passages;
+    Ok(())
 }
 
 /// Returns the passages that would be recalled for a prompt.
@@ -98,23 +127,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::operations::test_support::recall_with;
+    use crate::operations::test_support::{recall_with, store_with};
 
     #[tokio::test]
     async fn the_serialized_form_is_stable() {
         let (recall, committed) =
             recall_with(&["The gate code is on the blue card.", "Trains to Graz."]).await;
-        let request = SearchRequest { query: "gate code".into(), since: None, scope: None, limit: 1 };
-        let report = search(&request, &recall).await.unwrap();
+        let (store, _) = store_with(&["The gate code is on the blue card.", "Trains to Graz."]).await;
+        let request =
+            SearchRequest { query: "gate code".into(), since: None, scope: None, program: None, limit: 1 };
+        let report = search(&request, &recall, &store).await.unwrap();
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["results"].as_array().unwrap().len(), 1);
         assert_eq!(json["results"][0]["exchange_id"], json!(committed[0].exchange_id));
         assert_eq!(json["unindexed"], 0);
 
         let elsewhere = SearchRequest { scope: Some("/nonexistent".into()), ..request.clone() };
-        assert_eq!(search(&elsewhere, &recall).await.unwrap().recalled.len(), 0);
+        assert_eq!(search(&elsewhere, &recall, &store).await.unwrap().recalled.len(), 0);
         let invalid_date = SearchRequest { since: Some("soon".into()), ..request };
-        assert!(search(&invalid_date, &recall).await.is_err());
+        assert!(search(&invalid_date, &recall, &store).await.is_err());
     }
 
     #[tokio::test]

@@ -24,9 +24,9 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background, care::Care, demo, failure::Failure, models::HOW_TO_CONNECT, models::ModelChoice,
-    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, server_offers::ServerOffers,
-    servers::Servers, tools,
+    background::Background, care::Care, demo, failure::Failure, follower::Follower, models::HOW_TO_CONNECT,
+    models::ModelChoice, operations::servers::ServerList, persistence::Persistence, runtime::Runtime,
+    server_offers::ServerOffers, servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -112,6 +112,7 @@ pub struct Session {
     tools: ToolSet,
     servers: Servers,
     care: Care,
+    follower: Follower,
 }
 
 impl Runtime {
@@ -192,6 +193,7 @@ impl Session {
             tools,
             servers,
             care: Care::new(runtime.clone()),
+            follower: Follower::new(runtime.clone()),
             runtime,
         };
         session.assign_work();
@@ -292,6 +294,7 @@ impl Session {
     /// Ends the session: stops its workers and releases its reservation of the conversation.
     pub async fn close(mut self) {
         self.care.stop().await;
+        self.follower.stop().await;
         self.background.stop().await;
     }
 }

@@ -106,6 +106,7 @@ impl Session {
         self.assign_work();
         self.background.start(self.runtime.persistence(), self.conversation()).await;
         self.care.start();
+        self.follower.start();
     }
 
     /// Does the background work that is due, for a program that exits after this turn.

@@ -1,12 +1,9 @@
 //! Passages with everything that a program needs to cite them.
 
-use memoir_core::{Correction, DocumentPassage, Passage, Recollection};
+use memoir_core::{Correction, DocumentPassage, OWN_PROGRAM, Passage, Recollection};
 
 use super::{ItemId, MemoryView};
 use crate::failure::Failure;
-
-/// The program of exchanges that took place in Memoir.
-const OWN_PROGRAM: &str = "memoir";
 
 /// A passage and its source.
 #[derive(Debug, Clone, PartialEq)]

@@ -45,8 +45,9 @@ impl HookHost {
         match self {
             Self::ClaudeCode => Some(HistoryFormat::ClaudeCode),
             Self::Codex => Some(HistoryFormat::Codex),
+            Self::Gemini => Some(HistoryFormat::GeminiCli),
             Self::OpenCode => Some(HistoryFormat::OpenCode),
-            Self::Cursor | Self::Gemini | Self::VsCode => None,
+            Self::Cursor | Self::VsCode => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conversations and documents as resources, and the texts that `fetch` returns.
 
-use memoir_core::Exchange;
+use memoir_core::{Exchange, OWN_PROGRAM};
 use memoir_runtime::{
     Failure,
     view::{ItemId, MemoryView},
@@ -22,9 +22,6 @@ const MAX_TEXT_BYTES: usize = 20 * 1024;
 
 /// Number of conversations that are listed.
 const MAX_LISTED: u32 = 100;
-
-/// Program of exchanges that took place in Memoir.
-const OWN_PROGRAM: &str = "memoir";
 
 const MIME_TYPE: &str = "text/markdown";
 

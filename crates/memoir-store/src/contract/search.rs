@@ -157,6 +157,8 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
     assert!(store.set_shared(conversations[2], true).await.unwrap());
     let any = Filter::default();
     let cases = [
+        (Filter { program: Some("memoir".into()), ..any.clone() }, vec![0, 1, 2, 3]),
+        (Filter { program: Some("codex".into()), ..any.clone() }, vec![]),
         (any.clone(), vec![0, 1, 2, 3]),
         (Filter { excluded_conversation: Some(conversations[1]), ..any.clone() }, vec![0, 2, 3]),
         (Filter { conversation: Some(conversations[2]), ..any.clone() }, vec![2]),

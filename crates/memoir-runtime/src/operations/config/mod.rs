@@ -18,6 +18,7 @@ use crate::{
     environment::Environment,
     failure::Failure,
     home::Home,
+    import_settings::ImportSettings,
     settings,
     terminal_settings::TerminalSettings,
 };
@@ -108,6 +109,7 @@ pub async fn list(sources: &ConfigSources<'_>, store: &dyn Settings) -> Result<S
     add_area::<Limits>("agent", &config, store, &mut entries).await?;
     add_area::<WorkerSettings>("workers", &config, store, &mut entries).await?;
     add_area::<TerminalSettings>("terminal", &config, store, &mut entries).await?;
+    add_area::<ImportSettings>("import", &config, store, &mut entries).await?;
     Ok(SettingList { settings: entries })
 }
 

@@ -7,6 +7,7 @@ use memoir_workers::WorkerSettings;
 use crate::{
     config::{Config, ConfigError},
     failure::Failure,
+    import_settings::ImportSettings,
     models, permissions, settings,
     terminal_settings::TerminalSettings,
 };
@@ -22,6 +23,7 @@ pub fn validate(config: &Config) -> Result<(), ConfigError> {
     validate_area::<Limits>(config, "agent")?;
     validate_area::<WorkerSettings>(config, "workers")?;
     validate_area::<TerminalSettings>(config, "terminal")?;
+    validate_area::<ImportSettings>(config, "import")?;
     validate_unlisted(config).map_err(|failure| ConfigError::Value(failure.message))
 }
 

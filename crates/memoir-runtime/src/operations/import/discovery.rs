@@ -56,6 +56,18 @@ pub(super) fn find_sessions(environment: &Environment) -> Vec<DiscoveredHistory>
     discover(&history_places(environment))
 }
 
+/// Returns the directories in which programs that are followed record their sessions.
+pub(super) fn session_directories(environment: &Environment) -> Vec<(HistoryFormat, PathBuf)> {
+    let below = |(format, directory): (HistoryFormat, PathBuf)| match format {
+        HistoryFormat::ClaudeCode => Some((format, directory.join("projects"))),
+        HistoryFormat::Codex => Some((format, directory.join("sessions"))),
+        HistoryFormat::GeminiCli => Some((format, directory.join("tmp"))),
+        HistoryFormat::OpenCode => Some((format, directory)),
+        _ => None,
+    };
+    history_places(environment).into_iter().filter_map(below).collect()
+}
+
 /// Returns the directories in which programs keep their histories, on Linux and on macOS.
 fn history_places(environment: &Environment) -> Vec<(HistoryFormat, PathBuf)> {
     let at_home = |path: &str| environment.user_home().map(|home| home.join(path));
@@ -74,6 +86,10 @@ fn history_places(environment: &Environment) -> Vec<(HistoryFormat, PathBuf)> {
         (HistoryFormat::ClaudeCode, places(variable("CLAUDE_CONFIG_DIR"), vec![at_home(".claude")])),
         (HistoryFormat::Codex, places(variable("CODEX_HOME"), vec![at_home(".codex")])),
         (HistoryFormat::Copilot, places(variable("COPILOT_HOME"), vec![at_home(".copilot")])),
+        (
+            HistoryFormat::GeminiCli,
+            places(variable("GEMINI_CLI_HOME").map(|home| home.join(".gemini")), vec![at_home(".gemini")]),
+        ),
         (HistoryFormat::Cursor, places(None, vec![in_config("Cursor/User"), in_library("Cursor/User")])),
         (HistoryFormat::OpenCode, places(None, vec![data.map(|data| data.join("opencode"))])),
         (HistoryFormat::Llm, places(variable("LLM_USER_PATH"), vec![in_config(llm), in_library(llm)])),
@@ -127,6 +143,7 @@ mod tests {
             "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
             ".local/share/opencode/opencode.db",
             ".copilot/session-state/1/events.jsonl",
+            ".gemini/tmp/lamp/chats/session-2026-03-02T09-00-1.jsonl",
             "Library/Application Support/aichat/messages.md",
         ] {
             let path = directory.path().join(file);
@@ -136,6 +153,6 @@ mod tests {
         let environment = Environment::default().with_user_home(Some(directory.path().to_owned()));
         let programs: Vec<&str> =
             find_sessions(&environment).iter().map(|history| history.format.name()).collect();
-        assert_eq!(programs, ["Copilot CLI", "Cursor", "opencode", "llm", "aichat"]);
+        assert_eq!(programs, ["Copilot CLI", "Gemini CLI", "Cursor", "opencode", "llm", "aichat"]);
     }
 }

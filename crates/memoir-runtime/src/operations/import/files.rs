@@ -11,7 +11,7 @@ use memoir_core::{Clock as _, SystemClock, TimeZone, Timestamp};
 use memoir_import::{
     DateOrder, HistoryFormat, ImportError, ImportedHistory, aichat_session_name, detect_format, is_archive,
     is_database, read_aichat, read_archive, read_chatgpt, read_claude, read_claude_code, read_codex,
-    read_copilot, read_database, read_gemini, read_memoir, read_open_webui, read_opencode,
+    read_copilot, read_database, read_gemini, read_gemini_cli, read_memoir, read_open_webui, read_opencode,
     read_opencode_files, read_whatsapp, whatsapp_chat_name,
 };
 
@@ -112,6 +112,13 @@ fn parse(
             read_copilot(text, workspace.filter(|_| file.ends_with("events.jsonl")).as_deref())
         }
         HistoryFormat::Gemini => read_gemini(text),
+        HistoryFormat::GeminiCli => {
+            // Older versions do not write it.
+            let directory = file.ancestors().nth(2);
+            let project =
+                directory.and_then(|directory| fs::read_to_string(directory.join(".project_root")).ok());
+            read_gemini_cli(text, project.as_deref())
+        }
         HistoryFormat::OpenCode => read_opencode(text).or_else(|_| read_opencode_files(file)),
         HistoryFormat::OpenWebUi => read_open_webui(text),
         HistoryFormat::Cursor => Err(ImportError::WrongFormat("a state.vscdb of Cursor")),

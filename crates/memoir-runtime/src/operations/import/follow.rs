@@ -15,8 +15,8 @@ use super::{discovery, files};
 use crate::{environment::Environment, failure::Failure, scope::find_scope};
 
 /// The programs whose files are followed.
-pub const FOLLOWED: [HistoryFormat; 3] =
-    [HistoryFormat::ClaudeCode, HistoryFormat::Codex, HistoryFormat::OpenCode];
+pub const FOLLOWED: [HistoryFormat; 4] =
+    [HistoryFormat::ClaudeCode, HistoryFormat::Codex, HistoryFormat::GeminiCli, HistoryFormat::OpenCode];
 
 /// After this time without changes, a program will not complete an exchange any more.
 const ABANDONED_AFTER: Duration = Duration::from_secs(60 * 60);

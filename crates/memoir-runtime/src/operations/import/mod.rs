@@ -5,6 +5,7 @@ mod files;
 mod follow;
 mod report;
 mod request;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub use follow::{FOLLOWED, FollowReport, follow_all, follow_file};
 pub use memoir_import::HistoryFormat;
 pub use report::{ImportReport, UnreadableFile};
 pub use request::{DateStyle, ImportRequest};
+pub use watch::watch;
 
 /// Imports conversations. If a conversation was imported before, only its new messages are added.
 ///

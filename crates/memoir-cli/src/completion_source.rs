@@ -26,6 +26,7 @@ impl ValueSource {
     pub(crate) const PERSONAS: Self = Self::Lookup(SuggestionSource::Personas);
     pub(crate) const RECALL_SETTINGS: Self = Self::Lookup(SuggestionSource::RecallSettings);
     pub(crate) const CONTEXT_SETTINGS: Self = Self::Lookup(SuggestionSource::ContextSettings);
+    pub(crate) const SETTINGS: Self = Self::Lookup(SuggestionSource::Settings);
     pub(crate) const TASKS: Self = Self::Lookup(SuggestionSource::Tasks);
 }
 

@@ -112,6 +112,17 @@ pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
+/// Replaces a file in one step, so that it is complete whatever happens. It is accessible to the owner only.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        create_private_directory(directory)?;
+    }
+    let (partial, mut file) = Partial::create_file(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    partial.finish(path)
+}
+
 /// Returns `path` with a leading `~` replaced by the user's home directory.
 pub fn expand_home(path: &str, user_home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), user_home) {

@@ -11,7 +11,7 @@ const MAX_DIFF_BYTES: usize = 1 << 20;
 const CONTEXT: u32 = 3;
 
 /// Returns the difference between two texts in the format of `diff -u`.
-pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
+pub fn diff(path: &str, before: &str, after: &str) -> String {
     if before == after {
         return format!("{path} is unchanged\n");
     }

@@ -52,6 +52,7 @@ mod walk;
 mod workspace;
 
 pub use agent_summarizer::Summarizer;
+pub use change::diff;
 pub use confine::{CONFINE_ARGUMENT, run_confined};
 pub use context::{CallReport, DeniedPaths, Reporter, ToolContext};
 pub use core_memory::{CoreMemoryEdit, edit_core_memory};

@@ -24,8 +24,8 @@ pub(crate) use memory::{
     SearchArgs,
 };
 pub(crate) use program::{
-    ConfigCommand, EvalCommand, HookArgs, McpCommand, ModelsCommand, Script, ServedScope, WorkerCommand,
-    model_name,
+    ConfigCommand, ConnectArgs, EvalCommand, HookArgs, McpCommand, ModelsCommand, Script, ServedScope,
+    WorkerCommand, model_name,
 };
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
@@ -179,6 +179,8 @@ pub(crate) enum Command {
     /// List, test, add and remove MCP servers, whose tools the model can use, and serve this memory
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// Let Claude Code, Codex, Gemini CLI, Cursor, opencode, Zed, VS Code or Windsurf use this memory
+    Connect(ConnectArgs),
     /// Answer an event of another program, described on stdin; `memoir connect` sets this up
     Hook(HookArgs),
     /// Show what was last added to a prompt of another program, and why

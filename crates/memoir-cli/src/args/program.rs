@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
+use memoir_connect::Host;
 use memoir_runtime::{operations::eval::SearchMode, settings::ModelTask};
 use memoir_serve::hook::HookHost;
 
 use super::one_of;
-use crate::completion_source::complete_settings;
+use crate::completion_source::{ValueSource, complete_settings};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkerCommand {
@@ -94,7 +95,7 @@ pub(crate) enum ConfigCommand {
     /// Show the value of a setting
     Get {
         /// Name of the setting, such as rag.token_budget
-        #[arg(add = complete_settings())]
+        #[arg(add = ValueSource::SETTINGS, add = complete_settings())]
         key: String,
         /// Print JSON, including the origin
         #[arg(long)]
@@ -103,7 +104,7 @@ pub(crate) enum ConfigCommand {
     /// Change a setting in your config file
     Set {
         /// Name of the setting, such as rag.token_budget
-        #[arg(add = complete_settings())]
+        #[arg(add = ValueSource::SETTINGS, add = complete_settings())]
         key: String,
         /// New value
         value: String,
@@ -114,7 +115,7 @@ pub(crate) enum ConfigCommand {
     /// Remove a setting from your config file
     Unset {
         /// Name of the setting
-        #[arg(add = complete_settings())]
+        #[arg(add = ValueSource::SETTINGS, add = complete_settings())]
         key: String,
         /// Change the config file of this project instead
         #[arg(long)]
@@ -135,6 +136,28 @@ pub(crate) enum ServedScope {
     Project,
     /// Everything
     All,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ConnectArgs {
+    /// Program to connect; without it, list all programs and whether they are connected
+    #[arg(value_parser = one_of(Host::ALL, Host::tag))]
+    pub(crate) host: Option<Host>,
+    /// Write into the files of this project instead of your own
+    #[arg(long, requires = "host")]
+    pub(crate) project: bool,
+    /// Restore what was there before
+    #[arg(long, requires = "host")]
+    pub(crate) remove: bool,
+    /// Show the changes without making them
+    #[arg(long, requires = "host")]
+    pub(crate) dry_run: bool,
+    /// Do not ask for confirmation
+    #[arg(long, requires = "host")]
+    pub(crate) yes: bool,
+    /// Print the list as JSON
+    #[arg(long, conflicts_with = "host")]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod config;
+pub(crate) mod connections;
 pub(crate) mod conversations;
 pub(crate) mod core_memory;
 pub(crate) mod costs;

@@ -162,6 +162,7 @@ mod tests {
             SuggestionSource::Tasks => &["morning"],
             SuggestionSource::RecallSettings => &["rag.mode", "rag.token_budget"],
             SuggestionSource::ContextSettings => &[],
+            SuggestionSource::Settings => &["terminal.keys", "terminal.status_line"],
             SuggestionSource::Conversations if "the battery of the ridge".contains(word) => {
                 return vec![Suggestion::plain("7")];
             }

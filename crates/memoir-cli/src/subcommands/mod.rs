@@ -2,6 +2,7 @@
 
 pub(crate) mod completions;
 pub(crate) mod config;
+mod connect;
 mod conversations;
 mod cost;
 mod daemon;
@@ -66,6 +67,9 @@ pub(crate) async fn run_without_memory(
                 &ConfigSources { home, project: &project, is_trusted: true, environment },
             )?;
         }
+        Some(Command::Connect(arguments)) => {
+            connect::run(arguments.clone(), home, &project, environment).await?
+        }
         Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,
         _ => return Ok(Some(args)),
@@ -119,6 +123,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         // `hook` runs before anything else, `run_without_memory` runs these, and `chat` and `demo` are conversations.
         Command::Hook(_)
         | Command::Completions { .. }
+        | Command::Connect(_)
         | Command::Restore(_)
         | Command::Repair { .. }
         | Command::Doctor { .. }

@@ -39,6 +39,7 @@ mod attacks;
 mod bad_input;
 mod concurrency;
 mod confinement;
+mod connect;
 mod context;
 mod costs;
 mod damage;

@@ -13,6 +13,7 @@
 
 pub mod backup;
 pub mod config;
+pub mod connect;
 pub mod conversations;
 pub mod core_memory;
 pub mod costs;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use memoir_core::printable;
 
-use crate::{personas, runtime::Runtime};
+use crate::{personas, runtime::Runtime, settings};
 
 const CONVERSATION_LIMIT: u32 = 20;
 
@@ -27,6 +27,8 @@ pub enum SuggestionSource {
     RecallSettings,
     /// Names of context settings.
     ContextSettings,
+    /// Names of all settings.
+    Settings,
     /// Names of scheduled tasks.
     Tasks,
 }
@@ -69,6 +71,7 @@ pub async fn suggest(source: SuggestionSource, typed: &str, runtime: &Runtime) -
             names
         }
         SuggestionSource::Personas => personas::list(runtime.home()),
+        SuggestionSource::Settings => settings::keys().map(str::to_owned).collect(),
         SuggestionSource::RecallSettings => {
             RecallSettings::ALL.iter().map(|setting| setting.key.to_owned()).collect()
         }

@@ -110,7 +110,7 @@ pub enum HookError {
 }
 
 impl HookEvent {
-    /// Reads the description of an event. `name` is the name from the command line.
+    /// Reads the description of an event. `name` is the name from the command line, which may be Memoir's or the program's.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl HookEvent {
         };
         let workspace = value.pointer("/workspace_roots/0").and_then(Value::as_str);
         let kind = match normalize(name).as_str() {
-            "userpromptsubmit" | "beforesubmitprompt" | "beforeagent" => {
+            "promptsubmit" | "userpromptsubmit" | "beforesubmitprompt" | "beforeagent" => {
                 let prompt = strip_added(text(&["prompt"]).ok_or(HookError::Missing("prompt"))?);
                 HookKind::Prompt(prompt.trim().to_owned())
             }
@@ -135,15 +135,16 @@ impl HookEvent {
                 Some("resume" | "fork") => StartCause::Resumed,
                 _ => StartCause::New,
             }),
-            "precompact" | "precompress" => HookKind::BeforeCompaction,
-            "stop" | "afteragent" => HookKind::TurnEnd,
+            "beforecompaction" | "precompact" | "precompress" => HookKind::BeforeCompaction,
+            "turnend" | "stop" | "afteragent" => HookKind::TurnEnd,
             "sessionend" => HookKind::SessionEnd,
             _ => return Err(HookError::UnknownEvent(name.to_owned())),
         };
         let session = text(&["session_id", "sessionId", "conversation_id"]);
         Ok(Self {
             host,
-            name: name.to_owned(),
+            // A reply must name the event as the program does.
+            name: text(&["hook_event_name", "hookEventName"]).unwrap_or(name).to_owned(),
             kind,
             session: session.ok_or(HookError::Missing("session"))?.to_owned(),
             directory: text(&["cwd"]).or(workspace).map(PathBuf::from),
@@ -206,6 +207,7 @@ mod tests {
             (HookHost::Codex, "Stop", format!("{{{common}}}"), HookKind::TurnEnd),
             (HookHost::Gemini, "PreCompress", format!("{{{common}}}"), HookKind::BeforeCompaction),
             (HookHost::ClaudeCode, "session-end", format!("{{{common}}}"), HookKind::SessionEnd),
+            (HookHost::Cursor, "turn-end", format!("{{{common}}}"), HookKind::TurnEnd),
         ] {
             let event = HookEvent::parse(host, name, &input).unwrap();
             assert_eq!((&event.kind, event.session.as_str()), (&kind, "s"), "{name}");

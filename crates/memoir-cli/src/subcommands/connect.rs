@@ -1,0 +1,60 @@
+//! `memoir connect`: lists the programs that can use this memory, connects them and disconnects them.
+
+use std::path::Path;
+
+use memoir_connect::{Level, Plan, PlanKind};
+use memoir_runtime::{Failure, environment::Environment, home::Home, operations::connect::Connector};
+
+use crate::{
+    args::ConnectArgs,
+    question::confirm,
+    render::{self, print, print_raw, print_report},
+};
+
+pub(super) async fn run(
+    arguments: ConnectArgs,
+    home: &Home,
+    project: &Path,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let mut connector = Connector::new(home, environment)?;
+    let Some(host) = arguments.host else {
+        return print_report(&connector.list(), arguments.json, |hosts| render::connections::list(hosts));
+    };
+    let level = if arguments.project { Level::Project(project.to_owned()) } else { Level::User };
+    let plan = match arguments.remove {
+        true => connector.plan_removal(host, &level)?,
+        false => connector.plan_connection(host, &level)?,
+    };
+    if plan.changes.is_empty() {
+        let state = match plan.kind {
+            PlanKind::Connection => "is already connected",
+            PlanKind::Removal => "is not connected",
+        };
+        return print(&format!("{} {state}. Nothing was changed.", host.name()));
+    }
+    print_raw(&render::connections::changes(&plan))?;
+    if arguments.dry_run {
+        return print("This was a dry run. Nothing was changed.");
+    }
+    if !confirm("Write these changes?", arguments.yes).await? {
+        return Ok(());
+    }
+    connector.apply(&plan)?;
+    print(&describe(&plan))
+}
+
+/// Returns what was done, and what the user still has to do.
+fn describe(plan: &Plan) -> String {
+    let name = plan.host.name();
+    match plan.kind {
+        PlanKind::Connection => {
+            let tag = plan.host.tag();
+            let mut lines = vec![format!("Connected {name}. Restart it to use your memory.")];
+            lines.extend(plan.notes.iter().cloned());
+            lines.push(format!("Undo this with `memoir connect {tag} --remove`."));
+            lines.join("\n")
+        }
+        PlanKind::Removal => format!("Disconnected {name}. Its configuration is as it was before."),
+    }
+}

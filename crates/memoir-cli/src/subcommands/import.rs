@@ -6,7 +6,7 @@ use memoir_runtime::{
     environment::Environment,
     operations::import::{self, FollowReport, HistoryFormat, ImportReport, ImportRequest},
 };
-use memoir_store::{Conversations, Exchanges, Imports};
+use memoir_store::{Conversations, Exchanges, Imports, Transcripts};
 
 use crate::{
     args::{ImportArgs, ImportCommand},
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) async fn run(
     command: ImportCommand,
     environment: &Environment,
-    store: &(impl Conversations + Exchanges + Imports + ?Sized),
+    store: &(impl Conversations + Exchanges + Imports + Transcripts + ?Sized),
     zone: &TimeZone,
 ) -> Result<(), Failure> {
     let Some(request) = request(command) else {

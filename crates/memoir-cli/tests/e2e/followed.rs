@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use memoir_testkit::{TestHome, wait_until};
-use serde_json::json;
+use memoir_testkit::{McpClient, McpRevision, TestHome, wait_until};
+use serde_json::{Value, json};
 
 use crate::home;
 
@@ -116,4 +116,35 @@ fn the_daemon_follows_other_programs_if_the_user_wants_that() {
     wait_until("the session is stored", || texts(&home).len() == 2);
     daemon.kill().unwrap();
     daemon.wait().unwrap();
+}
+
+#[test]
+fn a_server_stores_what_was_missed_and_the_doctor_knows_what_is_safe() {
+    let home = home();
+    let old = user_home(&home).join(".claude/projects/-projects-shop/s1.jsonl");
+    append(&old, &claude_line("s1", 0, "user", "The cart rounds to cents."));
+    append(&old, &claude_line("s1", 1, "assistant", "Understood."));
+    let month = std::time::Duration::from_secs(27 * 24 * 60 * 60);
+    let file = fs::File::options().append(true).open(&old).unwrap();
+    file.set_modified(std::time::SystemTime::now() - month).unwrap();
+    let sessions = || {
+        let findings: Vec<Value> = home.memoir(["doctor", "--json"]).json();
+        findings.into_iter().find(|finding| finding["what"] == "sessions").unwrap()
+    };
+    home.memoir(["conversations"]).succeed();
+    let finding = sessions();
+    assert_eq!(
+        (&finding["state"], &finding["said"]),
+        (
+            &json!("note"),
+            &json!("Claude Code deletes 1 session in the next 5 days; 1 of them is not in memory")
+        )
+    );
+    let mut client = McpClient::start(home.memoir(["mcp", "serve"]), McpRevision::V2026, None);
+    client.request("tools/list", json!({}));
+    wait_until("the server has stored the session", || texts(&home).len() == 2);
+    wait_until("it is safe", || sessions()["state"] == "good");
+    assert_eq!(client.close(), Some(0));
+    let finding = sessions();
+    assert_eq!(finding["said"], "Claude Code deletes 1 session in the next 5 days; all are in memory");
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod log;
+mod sessions;
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -110,6 +111,11 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
             }
         }
         Err(failure) => report.add_failure("model", &failure),
+    }
+    if let Some(store) = &store
+        && let Err(failure) = sessions::check(environment, store.as_ref(), &mut report).await
+    {
+        report.add_failure("sessions", &failure);
     }
     log::check(&home.log_file(), &mut report);
     if let Some(store) = store {

@@ -56,6 +56,12 @@ pub(super) fn find_sessions(environment: &Environment) -> Vec<DiscoveredHistory>
     discover(&history_places(environment))
 }
 
+/// Returns the session files of a program on this machine.
+pub(crate) fn session_files(format: HistoryFormat, environment: &Environment) -> Vec<PathBuf> {
+    let histories = find_sessions(environment).into_iter().filter(|history| history.format == format);
+    histories.flat_map(|history| history.files).collect()
+}
+
 /// Returns the directories in which programs that are followed record their sessions.
 pub(super) fn session_directories(environment: &Environment) -> Vec<(HistoryFormat, PathBuf)> {
     let below = |(format, directory): (HistoryFormat, PathBuf)| match format {

@@ -129,7 +129,7 @@ pub async fn follow_file(
 }
 
 /// Returns the state of a file. A database has changed if its log has.
-fn read_state(file: &Path) -> io::Result<Transcript> {
+pub(crate) fn read_state(file: &Path) -> io::Result<Transcript> {
     let metadata = fs::metadata(file)?;
     let (mut size, mut modified) = (metadata.len(), metadata.modified()?);
     let mut log = file.as_os_str().to_owned();

@@ -11,12 +11,14 @@ use std::path::PathBuf;
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
 use memoir_import::{DateOrder, ImportOutcome, ImportedHistory, import_conversation};
-use memoir_store::{Conversations, Exchanges, Imports};
+use memoir_store::{Conversations, Exchanges, Imports, Transcripts};
 
 use super::{Progress, ProgressUnit};
 use crate::{environment::Environment, failure::Failure};
 
+pub(crate) use discovery::session_files;
 pub use discovery::{DiscoveryReport, LocalHistory, find_histories};
+pub(crate) use follow::read_state;
 pub use follow::{FOLLOWED, FollowReport, follow_all, follow_file};
 pub use memoir_import::HistoryFormat;
 pub use report::{ImportReport, UnreadableFile};
@@ -34,7 +36,7 @@ pub use watch::watch;
 pub async fn import(
     request: &ImportRequest,
     environment: &Environment,
-    store: &(impl Conversations + Exchanges + Imports + ?Sized),
+    store: &(impl Conversations + Exchanges + Imports + Transcripts + ?Sized),
     zone: &TimeZone,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<ImportReport, Failure> {
@@ -82,15 +84,24 @@ struct ImportRun<'a, S: ?Sized> {
     report: ImportReport,
 }
 
-impl<S: Conversations + Exchanges + Imports + ?Sized> ImportRun<'_, S> {
+impl<S: Conversations + Exchanges + Imports + Transcripts + ?Sized> ImportRun<'_, S> {
     async fn add_files(&mut self, format: HistoryFormat, files: Vec<PathBuf>) -> Result<(), Failure> {
         let total = files.len();
         self.report_progress(ProgressUnit::Files, 0, total);
         for (index, file) in files.into_iter().enumerate() {
+            // What is added to the file while it is read will be new.
+            let state = read_state(&file);
             match files::read_history(format, &file, self.zone).await {
                 Ok(history) => {
                     self.report.files_read += 1;
+                    let different = self.report.different.len();
                     self.add(history).await?;
+                    let is_complete = !self.report.dry_run && self.report.different.len() == different;
+                    if let Ok(state) = state.as_ref()
+                        && is_complete
+                    {
+                        self.store.put_transcript(state).await?;
+                    }
                 }
                 Err(failure) => self.report.unreadable.push(UnreadableFile::new(file, &failure)),
             }

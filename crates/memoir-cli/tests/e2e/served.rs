@@ -51,6 +51,9 @@ fn a_client_of_either_revision_recalls_and_remembers_with_sources() {
         let result = client.call("recall", question.clone());
         let recalled = &result["structuredContent"];
         assert_eq!(recalled["answer"], format!("<memory>\n{prompt}\n</memory>"), "{result}");
+        for field in tools[0]["outputSchema"]["required"].as_array().unwrap() {
+            assert!(!recalled[field.as_str().unwrap()].is_null(), "clients require {field} in {recalled}");
+        }
         let passage = &recalled["passages"][0];
         assert_eq!(
             (&passage["id"], &passage["as_of"], &passage["project"]),

@@ -77,7 +77,6 @@ pub(super) struct RecallResult {
     /// Passages that support the answer or are related, most relevant first. Empty if memory has nothing on the question.
     passages: Vec<PassageResult>,
     /// Problems during the search.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
 

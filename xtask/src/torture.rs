@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use memoir_testkit::torture::{crash, faults, load};
+use memoir_testkit::torture::{ProgramsSize, crash, faults, load, programs};
 #[cfg(target_os = "linux")]
 use memoir_testkit::torture::{disk, measure_memory_use};
 
@@ -24,6 +24,9 @@ const LOAD_INTERVAL: u64 = 5;
 /// Number of turns in the session that is checked for memory growth.
 #[cfg(target_os = "linux")]
 const TURNS: usize = 10_000;
+
+/// Twenty servers with ten thousand calls in total, and a thousand turns of agents with two hooks each.
+const PROGRAMS: ProgramsSize = ProgramsSize { servers: 20, calls: 500, agents: 5, turns: 200 };
 
 /// Maximum duration of a sync on the slow disk, in milliseconds.
 const MAX_SYNC_MS: u64 = 50;
@@ -48,6 +51,8 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         report(seed, &format!("a failing provider: {faults:?}"), faults.shortfall())?;
         torture_disk(binary, seed)?;
         if round % LOAD_INTERVAL == 0 {
+            let programs = programs(binary, seed, PROGRAMS);
+            report(seed, &format!("other programs: {programs}"), programs.shortfall())?;
             for (sync, what) in [(0, "many processes"), (MAX_SYNC_MS, "many processes with slow syncs")] {
                 let work = load(binary, seed, (10, 50), Duration::from_secs(60), sync);
                 report(seed, &format!("{what}: {work:?}"), work.shortfall())?;

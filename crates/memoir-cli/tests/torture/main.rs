@@ -4,7 +4,7 @@
 
 use std::{path::Path, time::Duration};
 
-use memoir_testkit::torture::{crash, faults, load};
+use memoir_testkit::torture::{ProgramsSize, crash, faults, load, programs};
 #[cfg(target_os = "linux")]
 use memoir_testkit::{
     Reply, ScriptedProvider, Terminal, TestHome,
@@ -19,6 +19,13 @@ fn memoir() -> &'static Path {
 #[test]
 fn no_data_is_lost_in_300_kills() {
     let report = crash(memoir(), 20_261_115, 300);
+    println!("{report}");
+    assert_eq!(report.shortfall(), None, "{report}");
+}
+
+#[test]
+fn servers_hooks_and_a_watcher_share_one_memory() {
+    let report = programs(memoir(), 5, ProgramsSize { servers: 4, calls: 30, agents: 3, turns: 12 });
     println!("{report}");
     assert_eq!(report.shortfall(), None, "{report}");
 }

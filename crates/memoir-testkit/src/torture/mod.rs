@@ -15,6 +15,7 @@ mod history;
 mod load;
 #[cfg(target_os = "linux")]
 mod memory_use;
+mod programs;
 mod promises;
 mod random;
 
@@ -30,4 +31,5 @@ pub use faults::{FaultReport, faults};
 pub use load::{LoadReport, load};
 #[cfg(target_os = "linux")]
 pub use memory_use::{MemoryUseReport, measure_memory_use};
+pub use programs::{ProgramsReport, ProgramsSize, programs};
 pub use promises::{PromptAndAnswer, PromptsAndAnswers};

@@ -6,6 +6,7 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, Progre
 use memoir_runtime::operations::{Progress, ProgressUnit};
 
 use crate::{
+    echo::EchoMode,
     live::LiveView,
     screen::{is_plain, text_width},
 };
@@ -27,6 +28,8 @@ pub(crate) struct ProgressBars {
     bars: Vec<(ProgressUnit, ProgressBar)>,
     /// When a line was last printed, for screen readers.
     last_line: Option<Instant>,
+    /// Keeps typed keys and `^C` out of the bars, which fill their lines.
+    echo: Option<EchoMode>,
 }
 
 impl ProgressBars {
@@ -35,6 +38,7 @@ impl ProgressBars {
         if is_plain() {
             return self.print(unit, done, total);
         }
+        self.echo.get_or_insert_with(EchoMode::off);
         let existing = self.bars.iter().position(|(other, _)| *other == unit);
         let bar = match existing {
             Some(index) => self.bars.swap_remove(index).1,

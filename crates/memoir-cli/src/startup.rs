@@ -155,14 +155,18 @@ async fn run_until_interrupt(command: Command, runtime: &Runtime) -> Result<(), 
         Command::Backup { .. } | Command::Export(_) => "Nothing was written. Run the command again.",
         _ => "Run the command again.",
     };
-    tokio::select! {
-        outcome = subcommands::run(command, runtime) => outcome,
-        _ = tokio::signal::ctrl_c() => {
-            // The terminal has shown `^C`.
-            note!("");
-            Err(Failure::new(FailureKind::Interrupted, "cancelled").hint(hint))
+    let outcome = {
+        let mut run = std::pin::pin!(subcommands::run(command, runtime));
+        tokio::select! {
+            outcome = &mut run => Some(outcome),
+            _ = tokio::signal::ctrl_c() => None,
         }
-    }
+    };
+    // By now, what ran has removed its progress bars from the line that shows `^C`.
+    outcome.unwrap_or_else(|| {
+        note!("");
+        Err(Failure::new(FailureKind::Interrupted, "cancelled").hint(hint))
+    })
 }
 
 /// Returns the conversation to open. Lets the user pick one if `-r` has no ID.

@@ -41,8 +41,11 @@ fn a_command_is_watched_and_its_output_can_be_shown_again() {
     terminal.submit("/last");
     terminal.wait_for("no tool was called yet");
     terminal.submit("go");
-    let screen = terminal.wait_for("line 60");
-    assert!(screen.contains("execute_bash for n in") && !screen.contains("line 55\n"), "{screen}");
+    // A screen between two redraws has only a part of them.
+    let screen = terminal.wait_until("the last lines and the call", |screen| {
+        screen.contains("line 60") && screen.contains("execute_bash for n in")
+    });
+    assert!(!screen.contains("line 55\n"), "{screen}");
     fs::write(home.workspace().join("go"), "").unwrap();
     terminal.wait_for("Done.");
     let screen = terminal.wait_for_prompt();

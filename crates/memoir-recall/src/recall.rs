@@ -1,6 +1,6 @@
 //! Running the recall stages.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use memoir_core::{Clock, Purpose, Recollection, TimeZone};
 use memoir_models::{EmbedTask, Embedder, ModelError, Reader};
@@ -174,7 +174,10 @@ impl Recall {
             inquiry.filter.scope.clone_from(&self.scope);
         }
         for name in StageName::without_duplicates(stages) {
-            if let Err(error) = name.stage().run(&mut inquiry, self).await {
+            let started = Instant::now();
+            let result = name.stage().run(&mut inquiry, self).await;
+            tracing::debug!(stage = %name, elapsed = ?started.elapsed(), "ran a recall stage");
+            if let Err(error) = result {
                 // The other stages can still find something.
                 tracing::warn!(stage = %name, %error, "skipped a recall stage that failed");
                 inquiry.notices.push(format!("Recall skipped the stage {name}: {error}."));

@@ -85,6 +85,7 @@ async fn run(
         None => std::env::current_dir()?,
     };
     let runtime = Runtime::open(options(directory)).await?;
+    tracing::debug!(event = event.name, "a hook opened the memory");
     let mut notices = Vec::new();
     let view = MemoryView::new(&runtime, reach(arguments.scope), &mut notices).await?;
     notices.iter().for_each(|notice| tracing::info!(notice, "recall is limited"));

@@ -51,6 +51,8 @@ pub struct Document {
     pub updated: Timestamp,
     /// Whether the user lets programs that work for any project see it.
     pub is_shared: bool,
+    /// Project of the file. `None` for a post, or if it has not been determined yet.
+    pub project: Option<String>,
 }
 
 /// A section of a document, small enough to embed and quote.

@@ -12,8 +12,8 @@ pub(super) const DOCUMENTS: &str = "SELECT documents.*,
 
 /// Condition on a document that a program that works for the project `?1` may see.
 pub(super) const IS_VISIBLE: &str = "(shared OR CASE kind
-        WHEN 'file' THEN substr(source, 1, length(?1) + 1) = ?1 || '/'
-        ELSE (SELECT count(*) > 0 AND min(conversations.shared OR scope = ?1)
+        WHEN 'file' THEN coalesce(project = ?1, FALSE)
+        ELSE (SELECT count(*) > 0 AND min(conversations.shared OR conversations.scope = ?1)
               FROM post_sources JOIN conversations ON conversations.id = conversation_id
               WHERE document_id = documents.id) END)";
 
@@ -36,5 +36,6 @@ pub(super) fn read_document(row: SqliteRow) -> Result<Document, sqlx::Error> {
         tokens: row.try_get("tokens")?,
         updated: Timestamp::from_millis(row.try_get("updated")?),
         is_shared: row.try_get("shared")?,
+        project: row.try_get("project")?,
     })
 }

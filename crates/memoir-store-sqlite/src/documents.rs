@@ -62,6 +62,16 @@ impl Documents for SqliteStore {
             .or_store_error()
     }
 
+    async fn set_document_project(&self, id: DocumentId, project: &str) -> Result<()> {
+        sqlx::query("UPDATE documents SET project = ? WHERE id = ?")
+            .bind(project)
+            .bind(id.get())
+            .execute(self.writer().await?)
+            .await
+            .map(drop)
+            .or_store_error()
+    }
+
     async fn set_document_shared(&self, id: DocumentId, is_shared: bool) -> Result<bool> {
         let result = sqlx::query("UPDATE documents SET shared = ? WHERE id = ?")
             .bind(is_shared)
@@ -92,7 +102,7 @@ impl Documents for SqliteStore {
     }
 
     async fn move_document(&self, id: DocumentId, source: &str) -> Result<()> {
-        sqlx::query("UPDATE documents SET source = ?, kind = 'file' WHERE id = ?")
+        sqlx::query("UPDATE documents SET source = ?, kind = 'file', project = NULL WHERE id = ?")
             .bind(source)
             .bind(id.get())
             .execute(self.writer().await?)

@@ -142,6 +142,9 @@ pub trait Documents: Send + Sync {
     /// Returns whether a program that works for `project` may see a document, as with [`DocumentFilter::visible_to`].
     async fn is_document_visible(&self, id: DocumentId, project: &str) -> Result<bool>;
 
+    /// Sets the project of a file.
+    async fn set_document_project(&self, id: DocumentId, project: &str) -> Result<()>;
+
     /// Shares a document with programs that work for any project, or stops that. Returns whether the document exists.
     async fn set_document_shared(&self, id: DocumentId, is_shared: bool) -> Result<bool>;
 

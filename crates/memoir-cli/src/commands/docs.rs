@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use memoir_core::WorkerKind;
 
 use super::{Next, RunCommand};
-use memoir_runtime::Failure;
+use memoir_runtime::{Failure, operations::documents::assign_projects};
 
 use crate::{
     app::App,
@@ -35,6 +35,8 @@ impl RunCommand for Arguments {
         };
         let outcome = documents::run(command, recall, app.session.runtime.home(), embedding).await;
         if adds_chunks {
+            let runtime = &app.session.runtime;
+            assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
             app.session.background.runner.wake();
         }
         outcome.map(|()| Next::Prompt)

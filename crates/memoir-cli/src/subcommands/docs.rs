@@ -1,7 +1,7 @@
 //! `memoir docs`: manages documents.
 
 use memoir_core::WorkerKind;
-use memoir_runtime::{Failure, Runtime};
+use memoir_runtime::{Failure, Runtime, operations::documents::assign_projects};
 use memoir_workers::WorkerContext;
 
 use super::{print_notices, recall};
@@ -20,5 +20,7 @@ pub(super) async fn run(command: DocsCommand, runtime: &Runtime) -> Result<(), F
         true => Embedding::Immediate(&workers),
         false => Embedding::Off,
     };
-    documents::run(command, &recall, runtime.home(), embedding).await
+    let outcome = documents::run(command, &recall, runtime.home(), embedding).await;
+    assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
+    outcome
 }

@@ -15,7 +15,7 @@ use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, 
 use memoir_recall::{QueryKind, Recall, ScopeRule};
 use memoir_store::{ConversationList, Filter};
 
-use crate::{dates, failure::Failure, runtime::Runtime};
+use crate::{dates, failure::Failure, operations::documents::assign_projects, runtime::Runtime};
 
 pub use brief::{ProjectBrief, QuotedSentence, SessionDigest};
 pub use changes::{ForgetPlan, NewStatement, RememberReport};
@@ -73,6 +73,7 @@ impl MemoryView {
         let mut recall = runtime.recall(notices).await?;
         if reach == Reach::Project {
             recall.visible_to = Some(runtime.scope());
+            assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
         }
         Ok(Self { runtime: runtime.clone(), recall, reach })
     }

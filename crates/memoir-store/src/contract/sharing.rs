@@ -47,12 +47,17 @@ pub async fn documents_are_visible_in_their_project_or_if_shared(store: Arc<dyn 
     for new in [
         document("/p/notes.md", "inside", "the same words"),
         document("/pp/notes.md", "sibling", "the same words"),
+        document("/p/nested/notes.md", "nested", "the same words"),
         document("/elsewhere.md", "outside", "the same words"),
         post("own-post", vec![here.conversation_id]),
         post("mixed-post", vec![here.conversation_id, there.conversation_id]),
     ] {
         store.put_document(&new, &lines, timestamp(1)).await.unwrap();
         embed_chunks(store.as_ref(), &new.slug, &[[1.0, 0.0]]).await;
+    }
+    for (slug, project) in [("inside", "/p"), ("sibling", "/pp"), ("nested", "/p/nested")] {
+        let id = store.document(slug).await.unwrap().unwrap().id;
+        store.set_document_project(id, project).await.unwrap();
     }
     let filter = DocumentFilter { visible_to: Some("/p".into()), ..DocumentFilter::default() };
     let visible = async || -> Vec<String> {
@@ -74,6 +79,8 @@ pub async fn documents_are_visible_in_their_project_or_if_shared(store: Arc<dyn 
     let outside = store.document("outside").await.unwrap().unwrap();
     assert!(store.set_document_shared(outside.id, true).await.unwrap());
     assert_eq!(visible().await, ["inside", "outside", "own-post"]);
+    let inside = store.document("inside").await.unwrap().unwrap();
+    assert_eq!(inside.project.as_deref(), Some("/p"));
     let changed = document("/elsewhere.md", "outside", "changed, but the same words");
     store.put_document(&changed, &lines, timestamp(2)).await.unwrap();
     embed_chunks(store.as_ref(), "outside", &[[1.0, 0.0]]).await;

@@ -44,6 +44,7 @@ delegate! { Documents {
     fn is_from_other_project(id: DocumentId, scope: &str) -> bool;
     fn is_document_visible(id: DocumentId, project: &str) -> bool;
     fn set_document_shared(id: DocumentId, is_shared: bool) -> bool;
+    fn set_document_project(id: DocumentId, project: &str) -> ();
     fn documents_like(hash: &str, source: &str) -> Vec<Document>;
     fn documents_by_id(ids: &[DocumentId]) -> Vec<Document>;
     fn move_document(id: DocumentId, source: &str) -> ();

@@ -6,9 +6,9 @@
 mod adding;
 mod embedding;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use memoir_core::{Chunk, Document};
+use memoir_core::{Chunk, Document, DocumentKind};
 use memoir_docs::Library;
 use memoir_recall::Recall;
 use memoir_store::Documents;
@@ -36,6 +36,24 @@ pub struct DocumentList {
 /// Returns all documents with their metadata.
 pub async fn list(store: &dyn Documents) -> Result<DocumentList, Failure> {
     Ok(DocumentList { documents: store.documents().await? })
+}
+
+/// Determines the projects of files that have none yet. `find_scope` returns the project of a directory.
+///
+/// # Errors
+///
+/// Fails if the store fails.
+pub async fn assign_projects(
+    store: &(impl Documents + ?Sized),
+    find_scope: impl Fn(&Path) -> String + Send,
+) -> Result<(), Failure> {
+    for document in store.documents().await? {
+        let is_unassigned = document.kind == DocumentKind::File && document.project.is_none();
+        if let Some(directory) = Path::new(&document.source).parent().filter(|_| is_unassigned) {
+            store.set_document_project(document.id, &find_scope(directory)).await?;
+        }
+    }
+    Ok(())
 }
 
 /// A document with its text.

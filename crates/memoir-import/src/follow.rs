@@ -47,7 +47,7 @@ pub async fn follow_conversation(
     let holds_back = complete < conversation.messages.len();
     let mut messages = conversation.messages[..complete].to_vec();
     if let Some(forgotten) = store.forgotten_at(&conversation.origin).await? {
-        messages.retain(|message| message.created > forgotten);
+        messages.retain(|message| message.created > forgotten && message.created <= now);
     }
     if messages.is_empty() {
         return Ok(FollowOutcome { outcome: ImportOutcome::Unchanged, holds_back });
@@ -104,7 +104,16 @@ async fn add_newer(
     let last_stored = stored.iter().map(|message| message.created).max();
     // Deleted messages are newer than the last stored one, but not than the last imported one.
     let Some(through) = earlier.through.max(last_stored) else { return Ok(ImportOutcome::Different) };
-    let first_new = conversation.messages.iter().position(|message| message.created > through);
+    // A message with a date in the future was stored with that of its import, so it may look new.
+    let is_stored = |message: &DraftMessage| {
+        stored.iter().any(|other| {
+            other.created >= through
+                && other.body.role() == message.body.role()
+                && other.body.text() == message.body.text()
+        })
+    };
+    let is_new = |message: &DraftMessage| message.created > through && !is_stored(message);
+    let first_new = conversation.messages.iter().position(is_new);
     let Some(first_new) = first_new.filter(|_| conversation.has_times) else {
         return Ok(ImportOutcome::Unchanged);
     };

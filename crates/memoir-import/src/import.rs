@@ -102,7 +102,7 @@ pub(crate) async fn put_messages(
         ),
         messages: messages.len() as u64,
         checksum: &checksum(messages, conversation.has_times),
-        through: messages.iter().map(|message| message.created).max(),
+        through: messages.iter().map(|message| message.created.min(now)).max(),
     };
     store.put_import(&import).await
 }

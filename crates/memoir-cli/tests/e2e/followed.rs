@@ -19,7 +19,7 @@ fn claude_line(session: &str, number: usize, role: &str, text: &str) -> String {
     let line = json!({
         "type": role, "uuid": format!("{session}-{number}"), "sessionId": session, "cwd": "/projects/shop",
         "parentUuid": number.checked_sub(1).map(|parent| format!("{session}-{parent}")),
-        "message": {"role": role, "content": content, "id": format!("m{number}")},
+        "message": {"role": role, "content": content, "id": format!("m{number}"), "stop_reason": "end_turn"},
         "timestamp": format!("2026-11-16T10:{number:02}:00.000Z"),
     });
     format!("{line}\n")

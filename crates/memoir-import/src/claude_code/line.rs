@@ -39,6 +39,7 @@ struct SessionMessage {
     id: Lenient<String>,
     model: Lenient<String>,
     content: Lenient<Body>,
+    stop_reason: Lenient<String>,
 }
 
 /// Extra data of a line. A prompt typed while the model works is recorded only here.
@@ -115,6 +116,12 @@ impl SessionLine {
 
     pub(super) fn model(&self) -> Option<&str> {
         self.message.0.as_ref()?.model.text().filter(|model| *model != NO_MODEL)
+    }
+
+    /// Returns whether the line ends the turn of the model.
+    pub(super) fn has_ended(&self) -> bool {
+        let reason = self.message.0.as_ref().and_then(|message| message.stop_reason.text());
+        reason.is_some_and(|reason| !matches!(reason, "tool_use" | "pause_turn"))
     }
 
     /// Returns the id shared by all lines of one answer.

@@ -92,13 +92,14 @@ fn session_title(lines: &[SessionLine]) -> Option<&str> {
     user_title.or_else(summary).or_else(generated_title)
 }
 
-/// Returns whether the model still works on the last prompt: nothing follows it but thoughts, and calls of tools.
+/// Returns whether the model still works on the last prompt. Each block of an answer is a line, and only the last one says
+/// why the model has stopped.
 fn is_open(lines: &[SessionLine]) -> bool {
     let is_spoken = |line: &&SessionLine| !line.is_sidechain.is_true() && line.speaker().is_some();
     match lines.iter().rev().find(is_spoken) {
         Some(line) if line.speaker() == Some(Role::Assistant) => {
             let pieces = line.body().map(|body| body.pieces(|kind| kind == "text")).unwrap_or_default();
-            !matches!(pieces.last(), Some(ContentPiece::Text(_)))
+            !matches!(pieces.last(), Some(ContentPiece::Text(_))) || !line.has_ended()
         }
         Some(line) => line.is_tool_result() || !line.is_by_program(),
         None => false,

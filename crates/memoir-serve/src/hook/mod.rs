@@ -34,7 +34,7 @@ pub async fn answer(event: &HookEvent, view: &MemoryView) -> Result<Option<Strin
     let added = match &event.kind {
         HookKind::Prompt(prompt) => recall(prompt, event, view).await?,
         HookKind::Start(StartCause::Compacted) => {
-            capture(event, view).await?;
+            capture(event, LastExchange::MayBeOpen, view).await?;
             context::restore_session(&view.session_digest(&event.source()).await?)
         }
         HookKind::Start(StartCause::New) => {
@@ -42,8 +42,13 @@ pub async fn answer(event: &HookEvent, view: &MemoryView) -> Result<Option<Strin
         }
         // The program still has the session.
         HookKind::Start(StartCause::Resumed) => None,
-        HookKind::BeforeCompaction | HookKind::TurnEnd | HookKind::SessionEnd => {
-            capture(event, view).await?;
+        // The program may compact in the middle of a turn.
+        HookKind::BeforeCompaction => {
+            capture(event, LastExchange::MayBeOpen, view).await?;
+            None
+        }
+        HookKind::TurnEnd | HookKind::SessionEnd => {
+            capture(event, LastExchange::Ended, view).await?;
             None
         }
     };
@@ -62,10 +67,10 @@ async fn recall(prompt: &str, event: &HookEvent, view: &MemoryView) -> Result<Op
 }
 
 /// Stores the new exchanges of the session.
-async fn capture(event: &HookEvent, view: &MemoryView) -> Result<(), Failure> {
+async fn capture(event: &HookEvent, last_exchange: LastExchange, view: &MemoryView) -> Result<(), Failure> {
     let Some(format) = event.host.format() else { return Ok(()) };
     let report = match &event.transcript {
-        Some(transcript) => view.capture(format, transcript, LastExchange::Ended).await?,
+        Some(transcript) => view.capture(format, transcript, last_exchange).await?,
         None => view.capture_all(Some(format)).await?,
     };
     tracing::debug!(

@@ -223,7 +223,7 @@ fn session_line(session: &str, number: usize, role: &str, text: &str, directory:
     let line = json!({
         "type": role, "uuid": format!("{session}-{number}"), "sessionId": session, "cwd": directory,
         "parentUuid": number.checked_sub(1).map(|parent| format!("{session}-{parent}")),
-        "message": {"role": role, "content": [{"type": "text", "text": text}], "id": format!("m{number}")},
+        "message": {"role": role, "content": [{"type": "text", "text": text}], "id": format!("m{number}"), "stop_reason": "end_turn"},
         "timestamp": format!("2026-11-16T{:02}:{:02}:{:02}.000Z", number / 3600, number / 60 % 60, number % 60),
     });
     format!("{line}\n")

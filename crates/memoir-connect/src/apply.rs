@@ -44,6 +44,15 @@ pub fn apply(plan: &Plan, records: &mut Records) -> Result<(), ConnectError> {
     Ok(())
 }
 
+/// Gives all files of a plan the content that they had before [`apply`], for a caller that could not save the records.
+///
+/// # Errors
+///
+/// If a file cannot be written.
+pub fn revert(plan: &Plan) -> Result<(), ConnectError> {
+    plan.changes.iter().rev().try_for_each(roll_back)
+}
+
 /// Writes all files or none. Adds the directories that it creates, parents first.
 fn write_changes(changes: &[FileChange], created: &mut Vec<PathBuf>) -> Result<(), ConnectError> {
     let mut staged = Vec::new();

@@ -33,7 +33,7 @@ mod toml;
 mod undo;
 mod write;
 
-pub use apply::apply;
+pub use apply::{apply, revert};
 pub use error::{ConfigFormat, ConnectError};
 pub use host::{HookEvent, Host};
 pub use places::{Level, Places, Program};

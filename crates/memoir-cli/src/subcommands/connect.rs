@@ -31,7 +31,13 @@ pub(super) async fn run(
             PlanKind::Connection => "is already connected",
             PlanKind::Removal => "is not connected",
         };
-        return print(&format!("{} {state}. Nothing was changed.", host.name()));
+        // Records of files that are as they were before are no longer needed.
+        connector.apply(&plan)?;
+        let mut lines = vec![format!("{} {state}. Nothing was changed.", host.name())];
+        if plan.kind == PlanKind::Removal {
+            lines.extend(plan.notes.iter().cloned());
+        }
+        return print(&lines.join("\n"));
     }
     print_raw(&render::connections::changes(&plan))?;
     if arguments.dry_run {
@@ -55,6 +61,13 @@ fn describe(plan: &Plan) -> String {
             lines.push(format!("Undo this with `memoir connect {tag} --remove`."));
             lines.join("\n")
         }
-        PlanKind::Removal => format!("Disconnected {name}. Its configuration is as it was before."),
+        PlanKind::Removal if plan.notes.is_empty() => {
+            format!("Disconnected {name}. Its configuration is as it was before.")
+        }
+        PlanKind::Removal => {
+            let mut lines = vec![format!("Disconnected {name}.")];
+            lines.extend(plan.notes.iter().cloned());
+            lines.join("\n")
+        }
     }
 }

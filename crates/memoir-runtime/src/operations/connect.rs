@@ -3,7 +3,7 @@
 use std::{fs, io, path::PathBuf};
 
 use memoir_connect::{
-    ConnectError, Host, Level, Places, Plan, Program, Records, apply, plan_connection, plan_removal,
+    ConnectError, Host, Level, Places, Plan, Program, Records, apply, plan_connection, plan_removal, revert,
 };
 use serde::Serialize;
 
@@ -138,11 +138,18 @@ impl Connector {
     ///
     /// # Errors
     ///
-    /// Fails if a file has changed since, or cannot be written. Then nothing is changed.
+    /// Fails if a file has changed since, or if a file or the records cannot be written. Then nothing is changed.
     pub fn apply(&mut self, plan: &Plan) -> Result<(), Failure> {
-        apply(plan, &mut self.records).map_err(|error| Failure::failed(error.to_string()))?;
+        let failed = |error: ConnectError| Failure::failed(error.to_string());
+        apply(plan, &mut self.records).map_err(failed)?;
         let json = serde_json::to_vec_pretty(&self.records).map_err(io::Error::from)?;
-        Ok(replace_private(&self.records_file, &json)?)
+        replace_private(&self.records_file, &json).or_else(|error| {
+            // Without the record, a removal could not restore the files.
+            revert(plan).map_err(failed)?;
+            let file = self.records_file.display();
+            Err(Failure::failed(format!("could not write {file}: {error}"))
+                .hint("Free some space and try again. Nothing was changed."))
+        })
     }
 }
 

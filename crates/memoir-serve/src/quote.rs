@@ -28,3 +28,11 @@ pub(crate) fn shorten(text: &str, max_chars: usize) -> String {
     }
     short
 }
+
+/// Returns the beginning of a text as it is.
+pub(crate) fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

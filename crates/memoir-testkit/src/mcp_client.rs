@@ -37,6 +37,8 @@ pub struct McpClient {
     last_id: u64,
     /// Answer to the questions of the server, if the client can ask.
     consent: Option<bool>,
+    /// What happens while the user thinks about a question.
+    meanwhile: Option<Box<dyn FnMut()>>,
 }
 
 impl McpClient {
@@ -48,7 +50,8 @@ impl McpClient {
             None => json!({}),
         };
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        let mut client = Self { child, stdin, stdout, revision, capabilities, last_id: 0, consent };
+        let mut client =
+            Self { child, stdin, stdout, revision, capabilities, last_id: 0, consent, meanwhile: None };
         if revision == McpRevision::V2025 {
             let capabilities = client.capabilities.clone();
             client.request(
@@ -58,6 +61,11 @@ impl McpClient {
             client.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         }
         client
+    }
+
+    /// Sets what happens between each question of the server and the answer.
+    pub fn while_asked(&mut self, action: impl FnMut() + 'static) {
+        self.meanwhile = Some(Box::new(action));
     }
 
     /// Sends a request and returns its whole reply.
@@ -91,16 +99,19 @@ impl McpClient {
         if result["resultType"] != "input_required" {
             return reply["result"].clone();
         }
-        let names = result["inputRequests"].as_object().unwrap().keys();
+        let names: Vec<String> = result["inputRequests"].as_object().unwrap().keys().cloned().collect();
         let answers: serde_json::Map<String, Value> =
-            names.map(|name| (name.clone(), self.answer())).collect();
+            names.into_iter().map(|name| (name, self.answer())).collect();
         let retry = json!({
             "name": tool, "arguments": arguments, "inputResponses": answers, "requestState": result["requestState"],
         });
         self.request("tools/call", retry)["result"].clone()
     }
 
-    fn answer(&self) -> Value {
+    fn answer(&mut self) -> Value {
+        if let Some(meanwhile) = &mut self.meanwhile {
+            meanwhile();
+        }
         match self.consent {
             Some(consent) => json!({"action": "accept", "content": {"forget": consent}}),
             None => json!({"action": "cancel"}),

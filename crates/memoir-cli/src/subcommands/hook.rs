@@ -27,6 +27,11 @@ pub(crate) const NAME: &str = "hook";
 
 /// Runs `memoir hook` from the words of the command line to the exit code.
 pub(crate) fn main() -> ExitCode {
+    // The panic itself is logged.
+    std::panic::catch_unwind(answer_event).unwrap_or(ExitCode::SUCCESS)
+}
+
+fn answer_event() -> ExitCode {
     let environment = process::environment();
     let limit = environment.hook_limit();
     // Nothing may block this thread: neither reading stdin nor opening the memory.

@@ -364,3 +364,48 @@ fn a_server_shows_only_its_project_and_what_is_shared() {
         assert!(found.contains(&part.word), "{found}");
     }
 }
+
+#[test]
+fn documents_of_nested_projects_and_of_projects_below_are_not_shown() {
+    let home = home();
+    let root = home.workspace().canonicalize().unwrap();
+    for (directory, word) in [("a", "alderquux"), ("a/nested", "nestedquux"), ("b", "birchquux")] {
+        fs::create_dir_all(root.join(directory).join(".git")).unwrap();
+        let file = root.join(directory).join(format!("{word}.md"));
+        fs::write(&file, format!("# Manual {word}\n\nThe printer password is {word}.")).unwrap();
+        home.memoir(["docs", "add", file.to_str().unwrap()]).current_dir(root.join(directory)).succeed();
+    }
+    for (directory, seen) in [("a", "alderquux"), ("a/nested", "nestedquux"), ("", ""), ("b", "birchquux")] {
+        let run = home.memoir(["mcp", "serve"]).current_dir(root.join(directory));
+        let mut client = McpClient::start(run, McpRevision::V2026, None);
+        let mut replies = client.call("search", json!({"query": "printer password"})).to_string();
+        replies += &client.call("recall", json!({"question": "What is the printer password?"})).to_string();
+        replies += &client.request("resources/list", json!({})).to_string();
+        for word in ["alderquux", "nestedquux", "birchquux"] {
+            assert_eq!(replies.contains(word), word == seen, "{directory:?}: {word} in {replies}");
+        }
+    }
+}
+
+#[test]
+fn only_what_the_user_was_asked_about_is_forgotten() {
+    for revision in REVISIONS {
+        let home = home();
+        let project = project(&home);
+        import(&home, &project, "2026-05-01T10:00:00Z", "The gate code is 4711.");
+        let mut client = McpClient::start(home.memoir(["mcp", "serve"]), revision, Some(true));
+        let add = home.memoir(["-r", "1", "-p", "The cat is called Miso."]);
+        let mut add = Some(add);
+        client.while_asked(move || {
+            if let Some(add) = add.take() {
+                add.succeed();
+            }
+        });
+        let before = home.exchanges().len();
+        import(&home, &project, "2026-05-02T10:00:00Z", "The dog is called Rex.");
+        let result = client.call("forget", json!({"ids": ["conversation-1", "conversation-2"]}));
+        // The newer protocol asks again; the older one refuses.
+        assert!(result["structuredContent"]["forgotten"].is_null(), "{revision:?}: {result}");
+        assert!(home.exchanges().len() > before, "{revision:?}");
+    }
+}

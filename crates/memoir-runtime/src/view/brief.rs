@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoir_core::{Conversation, Exchange, ExchangeId, ExchangeSource, Timestamp};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::MemoryView;
+use super::{MemoryView, changes::is_statement};
 use crate::failure::Failure;
 
 /// Number of conversations in a brief.
@@ -147,8 +147,11 @@ impl MemoryView {
     }
 }
 
-/// Returns the sentences of the user that state a decision.
+/// Returns the sentences of the user that state a decision. What a program asked to remember is not the user's.
 fn find_decisions(exchange: &Exchange) -> Vec<QuotedSentence> {
+    if is_statement(exchange) {
+        return Vec::new();
+    }
     let is_decision = |sentence: &str| contains_any(sentence, &DECISIONS) && !sentence.ends_with('?');
     quote(exchange, &exchange.user_message, is_decision)
 }

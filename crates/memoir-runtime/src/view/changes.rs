@@ -1,9 +1,9 @@
 //! Changes that another program may make: remembering a statement, and forgetting after the user agreed.
 
 use memoir_core::{
-    Answer, Clock as _, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeSource,
-    ExchangeStatus, MessageBody, NewConversation, Provenance, Quotation, RecalledPassages, SystemClock,
-    Visibility, count_tokens,
+    Answer, Clock as _, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId,
+    ExchangeSource, ExchangeStatus, MessageBody, NewConversation, Provenance, Quotation, RecalledPassages,
+    SystemClock, Visibility, count_tokens,
 };
 use memoir_models::ModelName;
 
@@ -116,7 +116,15 @@ impl MemoryView {
             };
             let preview = forgetting::preview(&request, self.runtime.store().as_ref(), &self.recall).await?;
             match preview.deletion {
-                Deletion::Conversations(deletion) => plan.messages += deletion.messages,
+                Deletion::Conversations(deletion) => {
+                    plan.messages += deletion.messages;
+                    for post in deletion.posts {
+                        let is_visible = self.may_see(&post).await?;
+                        let title = if is_visible { post.title } else { "of several projects".to_owned() };
+                        plan.documents += 1;
+                        plan.items.push(format!("a post written from {id}: {title}"));
+                    }
+                }
                 Deletion::Document { .. } => plan.documents += 1,
             }
             plan.targets.push(preview.target);
@@ -145,6 +153,12 @@ impl MemoryView {
 
 fn missing(id: &ItemId) -> Failure {
     Failure::usage(format!("there is no {id}")).hint("Use the ids that recall and search return.")
+}
+
+/// Returns whether a program has stored the exchange with [`MemoryView::remember`], so that its text may not be the
+/// user's.
+pub(super) fn is_statement(exchange: &Exchange) -> bool {
+    exchange.source.is_some() && exchange.model == ModelName::recall().to_string()
 }
 
 /// Builds the exchange that holds a statement.

@@ -2,7 +2,7 @@
 
 use memoir_core::{Correction, DocumentPassage, OWN_PROGRAM, Passage, Recollection};
 
-use super::{ItemId, MemoryView};
+use super::{ItemId, MemoryView, changes::is_statement};
 use crate::failure::Failure;
 
 /// A passage and its source.
@@ -22,6 +22,8 @@ pub struct Citation {
     pub text: String,
     /// What the assistant answered.
     pub answer: Option<String>,
+    /// Whether a program asked to remember the text, so that it may not be the user's.
+    pub is_by_program: bool,
     /// The correction of the statement, if there is one.
     pub superseded: Option<Correction>,
     /// Cosine similarity to the question's embedding.
@@ -46,6 +48,7 @@ impl MemoryView {
     async fn cite_passage(&self, passage: &Passage) -> Result<Citation, Failure> {
         let store = self.runtime.store();
         let exchange = store.exchange(passage.exchange_id).await?;
+        let is_by_program = exchange.as_ref().is_some_and(is_statement);
         let source = exchange.and_then(|exchange| exchange.source);
         let conversation = store.conversation(passage.conversation_id).await?;
         let (text, answer) = match (passage.user_excerpt.is_empty(), passage.assistant_excerpt.is_empty()) {
@@ -60,7 +63,8 @@ impl MemoryView {
             program: Some(source.map_or_else(|| OWN_PROGRAM.to_owned(), |source| source.program)),
             date: passage.created.to_string(),
             text,
-            answer,
+            answer: answer.filter(|_| !is_by_program),
+            is_by_program,
             superseded: passage.superseded,
             similarity: passage.similarity,
         })
@@ -76,6 +80,7 @@ fn cite_document(passage: &DocumentPassage) -> Citation {
         date: passage.document.date.clone(),
         text: passage.text.clone(),
         answer: None,
+        is_by_program: false,
         superseded: None,
         similarity: passage.similarity,
     }

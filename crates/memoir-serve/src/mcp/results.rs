@@ -28,6 +28,8 @@ pub(super) struct PassageResult {
     /// When and by what a newer statement corrected it.
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<CorrectionResult>,
+    /// Whether a program asked to remember it, so that it may not be the user's words.
+    by_others: bool,
     /// Similarity to the question, at most 1.
     similarity: f64,
     /// What was said, in a fence.
@@ -60,6 +62,7 @@ impl From<Citation> for PassageResult {
                 id: correction.exchange_id.map(|id| ItemId::Exchange(id).to_string()),
                 date: correction.created.to_string(),
             }),
+            by_others: citation.is_by_program,
             similarity: (citation.similarity * 100.0).round() / 100.0,
             text: fence(&text, MAX_PASSAGE_BYTES),
         }

@@ -46,13 +46,19 @@ pub(super) async fn run(
             .iter()
             .map(|id| id.parse().map_err(|error| Failure::usage(format!("{error}"))))
             .collect();
-        let plan = server.view.plan_forgetting(&ids?).await?;
+        let ids = ids?;
+        let plan = server.view.plan_forgetting(&ids).await?;
         Ok(match ask(&plan, request, context).await? {
             Consent::Unasked(question) => question.into(),
             Consent::Refused => {
                 to_result(&ForgetResult { forgotten: false, messages: 0, documents: 0 })?.into()
             }
             Consent::Given => {
+                // Something may have been stored while the user was asked.
+                if server.view.plan_forgetting(&ids).await? != plan {
+                    return Err(Failure::usage("what would be deleted has changed since the user was asked")
+                        .hint("Nothing was forgotten. Call forget again."));
+                }
                 let (messages, documents) = server.view.forget(&plan).await?;
                 to_result(&ForgetResult { forgotten: true, messages, documents })?.into()
             }

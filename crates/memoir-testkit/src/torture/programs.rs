@@ -165,7 +165,7 @@ fn use_server(
     calls: usize,
     mut random: Rng,
 ) -> (ProgramsReport, Vec<String>) {
-    let revision = if number % 2 == 0 { McpRevision::V2025 } else { McpRevision::V2026 };
+    let revision = if number.is_multiple_of(2) { McpRevision::V2025 } else { McpRevision::V2026 };
     let start = || McpClient::start(home.memoir(["mcp", "serve"]), revision, None);
     let (mut report, mut stored) = (ProgramsReport::default(), Vec::new());
     let mut client = start();

@@ -5,9 +5,9 @@ use std::ops::Range;
 use memoir_core::{CallCost, ChunkId, ConversationId, ExchangeId, Purpose, SubjectKind, Usage, count_tokens};
 use memoir_models::EmbedTask;
 use memoir_redact::without_secrets;
-use memoir_store::{ChunkVectors, EmbeddingSelection, NewEmbedding, UnembeddedText};
+use memoir_store::{ChunkVectors, EmbeddingSelection, Filter, NewEmbedding, UnembeddedText};
 
-use crate::{ChunkSize, Recall, RecallError, chunk::chunk_by};
+use crate::{ChunkSize, Inquiry, ParsedQuestion, QueryKind, Recall, RecallError, chunk::chunk_by};
 
 /// Minimum number of tokens in a message that gets an embedding. Shorter ones ("ok", "thanks") carry no meaning.
 const MIN_TOKENS: u32 = 5;
@@ -47,6 +47,21 @@ impl Recall {
         self.store.similarities(self.embedder.name(), &zero, &[]).await?;
         self.store.outlines(&[]).await?;
         Ok(())
+    }
+
+    /// Loads what a question needs, as far as it can be done in parallel: the search index, and the embedding of the
+    /// question. For a process that has just started.
+    pub async fn prepare(&self, text: &str) {
+        let mut inquiry = Inquiry::new(text, QueryKind::Prompt, Filter::default());
+        inquiry.question = ParsedQuestion::parse(&inquiry.text, &[], &[], self.clock.now(), &self.zone);
+        if inquiry.asks_nothing() {
+            return;
+        }
+        let (index, query) = tokio::join!(self.warm_up(), self.embed_query(inquiry.text_to_embed()));
+        if let Err(error) = index.and(query.map(drop)) {
+            // The stages report it.
+            tracing::debug!(%error, "could not prepare for a question");
+        }
     }
 
     /// Returns the number of messages that have no embedding yet.

@@ -93,6 +93,14 @@ pub struct Inquiry {
 }
 
 impl Inquiry {
+    /// Returns the part of the text that is compared by meaning.
+    pub(crate) fn text_to_embed(&self) -> String {
+        match self.question.meaning.as_str() {
+            "" => self.text.clone(),
+            meaning => meaning.to_owned(),
+        }
+    }
+
     /// Returns whether there is nothing to search for: a prompt that only greets or thanks, or a search without words.
     pub(crate) fn asks_nothing(&self) -> bool {
         match self.kind {

@@ -2,45 +2,32 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
-
-use crate::{copies, persistence::Persistence, runtime::Runtime};
+use crate::{background_task::BackgroundTask, copies, runtime::Runtime};
 
 /// Time between two looks at the date, in a program that runs for days.
 const INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// The background task of a session or daemon.
-pub struct Care {
-    runtime: Runtime,
-    task: Option<JoinHandle<()>>,
-}
+pub struct Care(BackgroundTask);
 
 impl Care {
     /// Creates a task that does not run yet.
     pub fn new(runtime: Runtime) -> Self {
-        Self { runtime, task: None }
+        Self(BackgroundTask::new(runtime))
     }
 
     /// Starts the task, unless it runs or the memory is temporary.
     pub fn start(&mut self) {
-        let runtime = self.runtime.clone();
-        if runtime.persistence() != Persistence::Permanent || self.task.is_some() {
-            return;
-        }
-        self.task = Some(tokio::spawn(async move {
+        self.0.start(|runtime| async move {
             while run_once(&runtime).await {
                 tokio::time::sleep(INTERVAL).await;
             }
-        }));
+        });
     }
 
     /// Stops the task. What it was doing is done again at the next start.
     pub async fn stop(&mut self) {
-        if let Some(task) = self.task.take() {
-            task.abort();
-            // A task that was aborted returns an error.
-            let _ = task.await;
-        }
+        self.0.stop().await;
     }
 }
 

@@ -24,6 +24,7 @@
 
 pub mod attachments;
 mod background;
+mod background_task;
 mod care;
 pub mod config;
 mod copies;

@@ -12,11 +12,7 @@ impl Stage for EmbedQueryStage {
         if inquiry.asks_nothing() {
             return Ok(());
         }
-        let meaning = match inquiry.question.meaning.as_str() {
-            "" => inquiry.text.clone(),
-            meaning => meaning.to_owned(),
-        };
-        inquiry.vector = recall.embed_query(meaning).await?;
+        inquiry.vector = recall.embed_query(inquiry.text_to_embed()).await?;
         Ok(())
     }
 }

@@ -78,9 +78,13 @@ impl MemoryView {
         Ok(Self { runtime: runtime.clone(), recall, reach })
     }
 
-    /// Returns how much of the memory the program may see.
-    pub fn reach(&self) -> Reach {
-        self.reach
+    /// Frees what is kept in memory to be fast.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store fails.
+    pub async fn release_memory(&self) -> Result<(), Failure> {
+        Ok(self.runtime.store().release_memory().await?)
     }
 
     /// Returns the project that the program works for.

@@ -36,6 +36,7 @@ impl MemoryView {
         let question =
             resolve_follow_up(prompt, previous.as_ref().map(|exchange| exchange.user_message.as_str()));
         let filter = Filter { excluded_conversation: session, ..Filter::default() };
+        recall.prepare(&question).await;
         Ok(recall.ask(&question, QueryKind::Prompt, filter).await)
     }
 

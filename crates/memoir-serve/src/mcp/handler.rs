@@ -1,5 +1,10 @@
 //! Answers the requests of a client.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
 use memoir_core::{Clock as _, ExchangeSource, SystemClock, Timestamp};
 use memoir_runtime::view::MemoryView;
 use rmcp::{
@@ -30,11 +35,13 @@ const INSTRUCTIONS: &str = "Memoir is the user's long-term memory across program
 pub(super) struct MemoryServer {
     pub(super) view: MemoryView,
     started: Timestamp,
+    /// Whether a request has been answered since the server last looked.
+    pub(super) activity: Arc<AtomicBool>,
 }
 
 impl MemoryServer {
     pub(super) fn new(view: MemoryView) -> Self {
-        Self { view, started: SystemClock.now() }
+        Self { view, started: SystemClock.now(), activity: Arc::default() }
     }
 
     /// Returns the program that a request comes from.
@@ -81,7 +88,9 @@ impl ServerHandler for MemoryServer {
                 None,
             ));
         };
-        Ok(tool.call(self, request, &context).await)
+        let response = tool.call(self, request, &context).await;
+        self.activity.store(true, Ordering::Relaxed);
+        Ok(response)
     }
 
     async fn list_resources(

@@ -228,7 +228,7 @@ mod tests {
         let outcome = follow(&store, &["p1", "a2", "p3", "a4"], LastExchange::Ended).await.outcome;
         assert_eq!((outcome, stored(&store).await), (ImportOutcome::Unchanged, vec![]));
         let now = i64::MAX / 2 / 60_000;
-        let texts = ["p1".into(), "a2".into(), format!("p{now}"), format!("a{}", now + 1)];
+        let texts = ["p1".into(), "a2".into(), format!("p{}", now - 2), format!("a{}", now - 1)];
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(follow(&store, &texts, LastExchange::Ended).await.outcome, ImportOutcome::New(2));
         assert_eq!(stored(&store).await, texts[2..]);

@@ -174,9 +174,10 @@ mod tests {
     fn completions(input: &str) -> Vec<String> {
         let directory = tempfile::TempDir::new().unwrap();
         std::fs::create_dir(directory.path().join("src")).unwrap();
-        for file in ["src/main.rs", "src/more.rs", "README.md", ".hidden", "two words.txt"] {
+        for file in ["src/main.rs", "src/more.rs", "README.md", ".hidden", "two words.txt", "zz9.log"] {
             std::fs::write(directory.path().join(file), "").unwrap();
         }
+        std::fs::write(directory.path().join(".gitignore"), "*.log").unwrap();
         let suggestions = complete(input, directory.path(), &fake_lookup).1;
         suggestions.into_iter().map(|suggestion| suggestion.value).collect()
     }
@@ -201,9 +202,10 @@ mod tests {
 
     #[test]
     fn files_are_completed_after_an_at_sign_anywhere() {
-        assert_eq!(completions("look at @"), ["@README.md", "@src/"]);
+        assert_eq!(completions("look at @"), ["@README.md", "@src/", "@\"two words.txt\""]);
         assert_eq!(completions("look at @src/ma"), ["@src/main.rs"]);
         assert_eq!(completions("@.h"), ["@.hidden"]);
+        assert_eq!(completions("@zz"), ["@zz9.log"], "ignored by Git, but nothing else fits");
         assert_eq!(completions("see @mor"), ["@src/more.rs"], "anywhere in the path");
         assert_eq!(completions("see @smn"), ["@src/main.rs"], "letters may be left out");
         assert_eq!(completions("see @words"), ["@\"two words.txt\""]);

@@ -37,12 +37,12 @@ fn list_visible_files(prefix: &str, directory: &Path) -> Vec<String> {
     let names = walk.flatten().filter(|entry| entry.depth() == 1).filter_map(|entry| {
         let name = entry.file_name().to_str().filter(|name| printable(name) == *name)?;
         let end = if entry.path().is_dir() { "/" } else { "" };
-        name.starts_with(name_prefix).then(|| quote(format!("{parent}{name}{end}")))
+        name.starts_with(name_prefix).then(|| format!("{parent}{name}{end}"))
     });
     let mut paths: Vec<String> = names.collect();
     paths.sort();
     paths.truncate(MAX_SUGGESTIONS);
-    paths
+    paths.into_iter().map(quote).collect()
 }
 
 fn find_similar_files(pattern: &str, directory: &Path) -> Vec<String> {

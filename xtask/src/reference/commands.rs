@@ -11,7 +11,7 @@ struct Group {
     slash_commands: &'static [&'static str],
 }
 
-const GROUPS: [Group; 8] = [
+const GROUPS: [Group; 9] = [
     Group {
         title: "Conversations",
         subcommands: &["chat", "conversations", "demo"],
@@ -44,6 +44,7 @@ const GROUPS: [Group; 8] = [
         subcommands: &["models", "cost"],
         slash_commands: &["model", "models", "cost"],
     },
+    Group { title: "Other programs", subcommands: &["connect", "hook", "why"], slash_commands: &[] },
     Group {
         title: "Tools and approvals",
         subcommands: &["mcp"],
@@ -139,6 +140,9 @@ fn write_option_rows(rows: &mut String, command: &Command) {
 }
 
 fn write_slash_commands(page: &mut String, group: &Group, all: &Command) {
+    if group.slash_commands.is_empty() {
+        return;
+    }
     page.push_str("\n| in a conversation | description |\n| --- | --- |\n");
     for name in group.slash_commands {
         if let Some(command) = all.find_subcommand(name) {

@@ -35,6 +35,7 @@ struct SessionInfo {
 #[serde(default)]
 struct Times {
     created: Lenient<f64>,
+    completed: Lenient<f64>,
 }
 
 impl Lenient<Times> {
@@ -59,6 +60,8 @@ struct MessageInfo {
     time: Lenient<Times>,
     #[serde(rename = "modelID")]
     model_id: Lenient<String>,
+    /// Why the model has stopped. After `tool-calls`, another message follows.
+    finish: Lenient<String>,
     path: Lenient<MessagePath>,
     /// `true` in a summary of earlier messages. Prompts have an object here.
     summary: Lenient<bool>,
@@ -186,7 +189,7 @@ async fn add_database(
             title: Lenient(row.text("title")),
             directory: Lenient(row.text("directory")),
             parent_id: Lenient(row.text("parent_id")),
-            time: Lenient(Some(Times { created: Lenient(row.number("time_created")) })),
+            time: Lenient(Some(Times { created: Lenient(row.number("time_created")), ..Times::default() })),
             revert: Lenient(parse(row.text("revert"))),
         };
         let messages = database_messages(database, &id).await?;
@@ -258,9 +261,18 @@ fn add_session(id: &str, info: &SessionInfo, messages: &[SessionMessage], histor
         scope: info.directory.text().or(directory).unwrap_or("opencode").into(),
         model: model.unwrap_or(UNKNOWN_MODEL).into(),
         has_times: true,
-        is_open: false,
+        is_open: is_open(messages),
         messages: drafts,
     });
+}
+
+/// Returns whether the model still works on the last prompt.
+fn is_open(messages: &[SessionMessage]) -> bool {
+    let last = messages.iter().rev().find_map(|message| message.info.0.as_ref());
+    last.is_some_and(|info| {
+        let has_ended = info.time.0.as_ref().is_some_and(|time| time.completed.0.is_some());
+        !has_ended || info.finish.text() == Some("tool-calls")
+    })
 }
 
 /// Returns the text of a message, or `None` if it has none.
@@ -303,6 +315,24 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+
+    #[test]
+    fn a_session_is_open_until_the_model_has_answered() {
+        for (time, finish, expected) in [
+            (r#"{"created": 1}"#, "null", true),
+            (r#"{"created": 1, "completed": 2}"#, r#""tool-calls""#, true),
+            (r#"{"created": 1, "completed": 2}"#, r#""stop""#, false),
+            (r#"{"created": 1, "completed": 2}"#, "null", false),
+        ] {
+            let text = format!(
+                r#"{{"info": {{"id": "ses_1"}}, "messages": [
+                    {{"info": {{"role": "user"}}, "parts": [{{"type": "text", "text": "Bake"}}]}},
+                    {{"info": {{"role": "assistant", "time": {time}, "finish": {finish}}},
+                      "parts": [{{"type": "text", "text": "Baking"}}]}}]}}"#
+            );
+            assert_eq!(read_opencode(&text).unwrap().conversations[0].is_open, expected, "{time} {finish}");
+        }
+    }
 
     #[test]
     fn exported_sessions_are_read() {

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     error::ConnectError,
-    plan::{FileChange, Plan, PlanKind, read},
+    plan::{ConnectionPlan, FileChange, PlanKind, read},
     records::Records,
     write::{StagedFile, create_parent_directories, resolve_links},
 };
@@ -20,7 +20,7 @@ use crate::{
 /// # Errors
 ///
 /// If a file no longer has the content that the plan was made for, or cannot be written.
-pub fn apply(plan: &Plan, records: &mut Records) -> Result<(), ConnectError> {
+pub fn apply(plan: &ConnectionPlan, records: &mut Records) -> Result<(), ConnectError> {
     let mut created_directories = Vec::new();
     let result = write_changes(&plan.changes, &mut created_directories);
     if result.is_err() {
@@ -49,7 +49,7 @@ pub fn apply(plan: &Plan, records: &mut Records) -> Result<(), ConnectError> {
 /// # Errors
 ///
 /// If a file cannot be written.
-pub fn revert(plan: &Plan) -> Result<(), ConnectError> {
+pub fn revert(plan: &ConnectionPlan) -> Result<(), ConnectError> {
     plan.changes.iter().rev().try_for_each(roll_back)
 }
 
@@ -116,7 +116,7 @@ fn roll_back(change: &FileChange) -> Result<(), ConnectError> {
 }
 
 /// Deletes the directories that connecting has created for the removed files, if nothing else is in them.
-fn remove_recorded_directories(plan: &Plan, records: &mut Records) {
+fn remove_recorded_directories(plan: &ConnectionPlan, records: &mut Records) {
     let mut removed: Vec<PathBuf> = plan.obsolete_records.clone();
     // The directories of a link's target may have been created, too.
     removed.extend(plan.obsolete_records.iter().filter_map(|path| resolve_links(path).ok()));
@@ -140,12 +140,12 @@ mod tests {
 
     use super::*;
     use crate::{
-        content::{FileContent, HostFile},
+        content::{HostContent, HostFile},
         host::Host,
     };
 
     fn change(path: PathBuf, before: Option<&str>, after: Option<&str>) -> FileChange {
-        let content = FileContent::Text(after.unwrap_or_default().to_owned());
+        let content = HostContent::Text(after.unwrap_or_default().to_owned());
         let file = HostFile { path: path.clone(), content, is_private: false };
         FileChange { path, before: before.map(str::to_owned), after: after.map(str::to_owned), file }
     }
@@ -161,7 +161,7 @@ mod tests {
             // Deleting a file that does not exist fails, after the others were written.
             change(path("missing"), None, None),
         ];
-        let plan = Plan {
+        let plan = ConnectionPlan {
             host: Host::Zed,
             kind: PlanKind::Connection,
             changes,

@@ -15,14 +15,14 @@ pub(crate) type KeyPath = Vec<String>;
 #[derive(Debug, Clone)]
 pub(crate) struct HostFile {
     pub(crate) path: PathBuf,
-    pub(crate) content: FileContent,
+    pub(crate) content: HostContent,
     /// Whether only the user may read the file if it is created.
     pub(crate) is_private: bool,
 }
 
 /// What Memoir writes into a file.
 #[derive(Debug, Clone)]
-pub(crate) enum FileContent {
+pub(crate) enum HostContent {
     /// Keys in a JSON file.
     Json(JsonConfig),
     /// An MCP server in a TOML file.
@@ -49,7 +49,7 @@ impl Prune<'_> {
     }
 }
 
-impl FileContent {
+impl HostContent {
     /// Returns the text with Memoir's content. Leaves it alone if it has that content already.
     pub(crate) fn insert_into(&self, before: Option<&str>) -> Result<String, EditError> {
         match self {

@@ -25,7 +25,7 @@ impl fmt::Display for ConfigFormat {
 pub enum ConnectError {
     /// A file cannot be parsed.
     #[error(
-        "{} is not valid {format} (line {line}: {reason}): Correct it, then run the command again. \
+        "{} is not valid {format} (line {line}: {reason}). Correct it, then run the command again. \
          Nothing was changed.",
         path.display()
     )]
@@ -50,7 +50,7 @@ pub enum ConnectError {
     },
     /// A value in a file has another type than the host expects.
     #[error(
-        "`{key}` in {} is not {expected}: Correct it, then run the command again. Nothing was changed.",
+        "`{key}` in {} is not {expected}. Correct it, then run the command again. Nothing was changed.",
         path.display()
     )]
     WrongType {
@@ -63,7 +63,7 @@ pub enum ConnectError {
     },
     /// The whole file is not an object.
     #[error(
-        "{} does not contain a JSON object: Correct it, then run the command again. Nothing was changed.",
+        "{} does not contain a JSON object. Correct it, then run the command again. Nothing was changed.",
         path.display()
     )]
     NotAnObject {

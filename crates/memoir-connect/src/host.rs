@@ -64,11 +64,6 @@ impl Host {
         }
     }
 
-    /// Returns the host with a tag, or `None` if there is none.
-    pub fn from_tag(tag: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|host| host.tag() == tag)
-    }
-
     /// Returns whether the host keeps its configuration on this machine. A host that was installed but never
     /// started may have none, so callers check `PATH` as well.
     pub fn is_installed(self, places: &Places) -> bool {
@@ -78,7 +73,7 @@ impl Host {
 
 /// The moment at which a host runs `memoir hook`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum HookEvent {
+pub enum HookMoment {
     /// A session starts or resumes.
     SessionStart,
     /// The user submits a prompt.
@@ -91,7 +86,7 @@ pub enum HookEvent {
     SessionEnd,
 }
 
-impl HookEvent {
+impl HookMoment {
     /// Every event, in the order in which they are written.
     pub const ALL: [Self; 5] =
         [Self::SessionStart, Self::PromptSubmit, Self::BeforeCompaction, Self::TurnEnd, Self::SessionEnd];
@@ -105,10 +100,5 @@ impl HookEvent {
             Self::TurnEnd => "turn-end",
             Self::SessionEnd => "session-end",
         }
-    }
-
-    /// Returns the event with a tag, or `None` if there is none.
-    pub fn from_tag(tag: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.tag() == tag)
     }
 }

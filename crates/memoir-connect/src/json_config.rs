@@ -7,7 +7,7 @@ use crate::{
     content::{KeyPath, Prune},
     error::EditError,
     json_hooks::{self, Hooks},
-    jsonc::{Dialect, Document, object_at, property, value_of},
+    jsonc::{JsonDialect, JsonDocument, object_at, property, value_of},
 };
 
 /// The key of Memoir's entry among the MCP servers.
@@ -16,7 +16,7 @@ pub(crate) const SERVER_KEY: &str = "memoir";
 /// What Memoir writes into a JSON file.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonConfig {
-    pub(crate) dialect: Dialect,
+    pub(crate) dialect: JsonDialect,
     pub(crate) server: Option<ServerEntry>,
     pub(crate) hooks: Option<Hooks>,
     /// Value of the `version` key, which some hosts require. An existing one stays.
@@ -61,7 +61,7 @@ impl FieldValue {
 
 /// Returns the text with Memoir's keys. A missing file becomes an indented object with a final newline.
 pub(crate) fn insert(config: &JsonConfig, before: Option<&str>) -> Result<String, EditError> {
-    let document = Document::parse(before.unwrap_or("{}\n"), config.dialect)?;
+    let document = JsonDocument::parse(before.unwrap_or("{}\n"), config.dialect)?;
     let root = document.object()?;
     insert_version(config, &root)?;
     if let Some(server) = &config.server {
@@ -74,14 +74,14 @@ pub(crate) fn insert(config: &JsonConfig, before: Option<&str>) -> Result<String
     if is_unchanged(config, before, &after) {
         return Ok(before.unwrap_or_default().to_owned());
     }
-    Document::parse(&after, config.dialect).map_err(|_| EditError::Layout)?;
+    JsonDocument::parse(&after, config.dialect).map_err(|_| EditError::Layout)?;
     Ok(after)
 }
 
 /// Returns whether editing has at most rewritten the white space of a text that has the keys already.
 fn is_unchanged(config: &JsonConfig, before: Option<&str>, after: &str) -> bool {
     let value = |text: &str| {
-        let document = Document::parse(text, config.dialect).ok()?;
+        let document = JsonDocument::parse(text, config.dialect).ok()?;
         value_of(&document.object().ok()?.into())
     };
     before.is_some_and(|text| !text.trim().is_empty() && value(text) == value(after))
@@ -128,7 +128,7 @@ pub(crate) fn append_object(parent: &CstObject, key: &str) -> Result<CstObject, 
 
 /// Returns the text without Memoir's keys.
 pub(crate) fn remove(config: &JsonConfig, text: &str, prune: Prune<'_>) -> Result<String, EditError> {
-    let document = Document::parse(text, config.dialect)?;
+    let document = JsonDocument::parse(text, config.dialect)?;
     // `object` would add one to a text that has no value.
     if document.is_empty() {
         return Ok(text.to_owned());
@@ -153,7 +153,7 @@ pub(crate) fn remove(config: &JsonConfig, text: &str, prune: Prune<'_>) -> Resul
         remove_lonely_version(&root)?;
     }
     let after = document.text();
-    Document::parse(&after, config.dialect).map_err(|_| EditError::Layout)?;
+    JsonDocument::parse(&after, config.dialect).map_err(|_| EditError::Layout)?;
     Ok(after)
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn prune_if_empty(root: &CstObject, path: &[&str], prune: Prune<'_>) 
 /// Returns the containers of Memoir's keys that a text lacks. An invalid text lacks all.
 pub(crate) fn missing_containers(config: &JsonConfig, before: Option<&str>) -> Vec<KeyPath> {
     let root = before
-        .and_then(|text| Document::parse(text, config.dialect).ok())
+        .and_then(|text| JsonDocument::parse(text, config.dialect).ok())
         .and_then(|document| document.object().ok());
     let mut paths: Vec<Vec<&str>> = Vec::new();
     paths.extend(config.version.map(|_| vec!["version"]));

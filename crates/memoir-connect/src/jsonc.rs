@@ -10,7 +10,7 @@ use crate::error::{ConfigFormat, EditError};
 
 /// Which extensions of JSON a host accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum JsonDialect {
     /// Comments may be there, but a trailing comma is an error.
     Json,
     /// Comments and trailing commas.
@@ -20,19 +20,19 @@ pub(crate) enum Dialect {
 const BOM: char = '\u{feff}';
 
 /// A parsed text.
-pub(crate) struct Document {
+pub(crate) struct JsonDocument {
     has_bom: bool,
     root: CstRootNode,
 }
 
-impl Document {
-    /// Parses a text. A text without a value becomes an empty object when [`Document::object`] is called.
-    pub(crate) fn parse(text: &str, dialect: Dialect) -> Result<Self, EditError> {
+impl JsonDocument {
+    /// Parses a text. A text without a value becomes an empty object when [`JsonDocument::object`] is called.
+    pub(crate) fn parse(text: &str, dialect: JsonDialect) -> Result<Self, EditError> {
         let body = text.strip_prefix(BOM).unwrap_or(text);
         let options = ParseOptions {
             allow_comments: true,
             allow_loose_object_property_names: false,
-            allow_trailing_commas: dialect == Dialect::Jsonc,
+            allow_trailing_commas: dialect == JsonDialect::Jsonc,
             allow_missing_commas: false,
             allow_single_quoted_strings: false,
             allow_hexadecimal_numbers: false,

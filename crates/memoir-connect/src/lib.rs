@@ -3,7 +3,7 @@
 //! A host is a program with a language model that can use Memoir, such as Claude Code or Zed. Connecting writes
 //! an MCP server, hooks and a skill into the host's own files, each in its documented place and format.
 //!
-//! Every change goes through a [`Plan`], so that the caller can show it first:
+//! Every change goes through a [`ConnectionPlan`], so that the caller can show it first:
 //!
 //! 1. [`plan_connection`] or [`plan_removal`] reads the files and computes their new contents.
 //! 2. [`apply`] writes all of them, or none if one has changed since or cannot be written.
@@ -35,8 +35,8 @@ mod write;
 
 pub use apply::{apply, revert};
 pub use error::{ConfigFormat, ConnectError};
-pub use host::{HookEvent, Host};
-pub use places::{Level, Places, Program};
-pub use plan::{FileChange, Plan, PlanKind, plan_connection, plan_removal};
+pub use host::{HookMoment, Host};
+pub use places::{ConfigLevel, MemoirCommand, Places};
+pub use plan::{ConnectionPlan, FileChange, PlanKind, plan_connection, plan_removal};
 pub use records::{FileRecord, Records};
-pub use undo::Edit;
+pub use undo::TextEdit;

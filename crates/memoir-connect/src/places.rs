@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::host::{HookEvent, Host};
+use crate::host::{HookMoment, Host};
 
 /// The directories that hosts keep their configuration in. The caller reads them from the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,14 +32,14 @@ impl Places {
 
 /// Whose configuration is edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Level {
+pub enum ConfigLevel {
     /// The user's own, which applies everywhere.
     User,
     /// That of the project in this directory.
     Project(PathBuf),
 }
 
-impl Level {
+impl ConfigLevel {
     /// Returns the directory that contains the `.agents` directory of this level.
     pub(crate) fn agents_parent<'a>(&'a self, places: &'a Places) -> &'a Path {
         match self {
@@ -51,14 +51,14 @@ impl Level {
 
 /// The program that the hosts start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Program {
+pub struct MemoirCommand {
     /// Path or name of the executable.
     pub path: String,
     /// Arguments before the subcommand, such as the path of a config file.
     pub arguments: Vec<String>,
 }
 
-impl Program {
+impl MemoirCommand {
     /// Returns the arguments that start the MCP server.
     pub(crate) fn server_arguments(&self) -> Vec<String> {
         let subcommand = ["mcp", "serve"].map(str::to_owned);
@@ -71,7 +71,7 @@ impl Program {
     }
 
     /// Returns the shell command of a hook.
-    pub(crate) fn hook_command(&self, host: Host, event: HookEvent) -> String {
+    pub(crate) fn hook_command(&self, host: Host, event: HookMoment) -> String {
         let words = std::iter::once(&self.path).chain(&self.arguments).map(|word| quote(word));
         let program = words.collect::<Vec<_>>().join(" ");
         format!("{program}{}{}", hook_marker(host), event.tag())
@@ -101,15 +101,17 @@ mod tests {
 
     #[test]
     fn odd_paths_are_quoted() {
-        let program =
-            Program { path: "/opt/my tools/it's/memoir".to_owned(), arguments: vec!["--quiet".to_owned()] };
+        let program = MemoirCommand {
+            path: "/opt/my tools/it's/memoir".to_owned(),
+            arguments: vec!["--quiet".to_owned()],
+        };
         assert_eq!(
-            program.hook_command(Host::Codex, HookEvent::TurnEnd),
+            program.hook_command(Host::Codex, HookMoment::TurnEnd),
             r"'/opt/my tools/it'\''s/memoir' --quiet hook --host codex turn-end"
         );
-        let plain = Program { path: "/usr/bin/memoir".to_owned(), arguments: Vec::new() };
+        let plain = MemoirCommand { path: "/usr/bin/memoir".to_owned(), arguments: Vec::new() };
         assert_eq!(
-            plain.hook_command(Host::ClaudeCode, HookEvent::PromptSubmit),
+            plain.hook_command(Host::ClaudeCode, HookMoment::PromptSubmit),
             "/usr/bin/memoir hook --host claude-code prompt-submit"
         );
     }

@@ -6,11 +6,11 @@ use std::{
 };
 
 use crate::{
-    content::{FileContent, HostFile, Prune},
+    content::{HostContent, HostFile, Prune},
     error::ConnectError,
     host::Host,
     hosts::{self, HostFiles},
-    places::{Level, Places, Program},
+    places::{ConfigLevel, MemoirCommand, Places},
     records::Records,
 };
 
@@ -25,7 +25,7 @@ pub enum PlanKind {
 
 /// The changes of some files.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ConnectionPlan {
     /// The host.
     pub host: Host,
     /// What the plan does.
@@ -64,10 +64,10 @@ impl FileChange {
 /// If a file cannot be read or parsed, or has another type of value where Memoir's belongs.
 pub fn plan_connection(
     host: Host,
-    level: &Level,
+    level: &ConfigLevel,
     places: &Places,
-    program: &Program,
-) -> Result<Plan, ConnectError> {
+    program: &MemoirCommand,
+) -> Result<ConnectionPlan, ConnectError> {
     let HostFiles { files, notes, .. } = hosts::files(host, level, places, program);
     let mut changes = Vec::new();
     for file in files {
@@ -78,7 +78,7 @@ pub fn plan_connection(
             changes.push(FileChange::new(file, before, Some(after)));
         }
     }
-    Ok(Plan { host, kind: PlanKind::Connection, changes, notes, obsolete_records: Vec::new() })
+    Ok(ConnectionPlan { host, kind: PlanKind::Connection, changes, notes, obsolete_records: Vec::new() })
 }
 
 /// Plans to restore the content that the files had before connecting.
@@ -88,14 +88,14 @@ pub fn plan_connection(
 /// If a file cannot be read, or has been edited and can no longer be parsed.
 pub fn plan_removal(
     host: Host,
-    level: &Level,
+    level: &ConfigLevel,
     places: &Places,
     records: &Records,
-) -> Result<Plan, ConnectError> {
+) -> Result<ConnectionPlan, ConnectError> {
     // The program does not matter: Memoir's content is recognized by its keys.
-    let program = Program { path: "memoir".to_owned(), arguments: Vec::new() };
+    let program = MemoirCommand { path: "memoir".to_owned(), arguments: Vec::new() };
     let HostFiles { files, former, .. } = hosts::files(host, level, places, &program);
-    let mut plan = Plan {
+    let mut plan = ConnectionPlan {
         host,
         kind: PlanKind::Removal,
         changes: Vec::new(),
@@ -112,7 +112,11 @@ pub fn plan_removal(
     Ok(plan)
 }
 
-fn plan_file_removal(file: HostFile, records: &Records, plan: &mut Plan) -> Result<(), ConnectError> {
+fn plan_file_removal(
+    file: HostFile,
+    records: &Records,
+    plan: &mut ConnectionPlan,
+) -> Result<(), ConnectError> {
     let record = records.files.get(&file.path);
     if record.is_some() {
         plan.obsolete_records.push(file.path.clone());
@@ -121,14 +125,14 @@ fn plan_file_removal(file: HostFile, records: &Records, plan: &mut Plan) -> Resu
     let after = match record {
         Some(record) => record.restore(&file.content, &before),
         None => file.content.remove_from(&before, Prune::Emptied).map(|after| {
-            let is_deleted = matches!(file.content, FileContent::Text(_)) && after.is_empty();
+            let is_deleted = matches!(file.content, HostContent::Text(_)) && after.is_empty();
             (!is_deleted).then_some(after)
         }),
     };
     let after = after.map_err(|error| error.for_path(file.path.clone()))?;
     if after.as_ref() != Some(&before) {
         plan.changes.push(FileChange::new(file, Some(before), after));
-    } else if matches!(file.content, FileContent::Text(_)) {
+    } else if matches!(file.content, HostContent::Text(_)) {
         let path = file.path.display();
         plan.notes.push(format!("{path} stays because it was edited: Delete it if you don't need it."));
     }
@@ -136,8 +140,14 @@ fn plan_file_removal(file: HostFile, records: &Records, plan: &mut Plan) -> Resu
 }
 
 /// Returns another connected host that uses a file.
-fn other_user(path: &Path, host: Host, level: &Level, places: &Places, records: &Records) -> Option<Host> {
-    let program = Program { path: String::new(), arguments: Vec::new() };
+fn other_user(
+    path: &Path,
+    host: Host,
+    level: &ConfigLevel,
+    places: &Places,
+    records: &Records,
+) -> Option<Host> {
+    let program = MemoirCommand { path: String::new(), arguments: Vec::new() };
     Host::ALL.into_iter().filter(|other| *other != host).find(|other| {
         let HostFiles { files, former, .. } = hosts::files(*other, level, places, &program);
         let mut all_files = files.iter().chain(&former);

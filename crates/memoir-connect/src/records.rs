@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    content::{FileContent, KeyPath, Prune},
+    content::{HostContent, KeyPath, Prune},
     plan::FileChange,
-    undo::{Edit, edits_back, undo},
+    undo::{TextEdit, edits_back, undo},
 };
 
 /// The files that connecting has changed. The caller saves them as JSON in Memoir's data directory.
@@ -32,7 +32,7 @@ pub struct FileRecord {
     /// SHA-256 of the content after connecting, in hexadecimal digits.
     pub hash: String,
     /// The edits that restore the previous content.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<TextEdit>,
     /// The keys of the objects and arrays that were created.
     pub created: Vec<KeyPath>,
 }
@@ -47,7 +47,7 @@ impl FileRecord {
     /// Returns `None` if the file did not exist and nothing of the user is in it.
     pub(crate) fn restore(
         &self,
-        content: &FileContent,
+        content: &HostContent,
         text: &str,
     ) -> Result<Option<String>, crate::error::EditError> {
         let exact = if self.matches(text) { undo(&self.edits, text) } else { None };
@@ -61,7 +61,7 @@ impl FileRecord {
 
 impl Records {
     /// Records a change. If the file was connected before, going back skips the content in between.
-    pub(crate) fn add(&mut self, change: &FileChange, content: &FileContent) {
+    pub(crate) fn add(&mut self, change: &FileChange, content: &HostContent) {
         let Some(after) = &change.after else { return };
         let before = change.before.as_deref();
         let mut created = content.missing_containers(before);

@@ -6,7 +6,7 @@ use crate::diff::differences;
 
 /// A part of a text to replace in order to restore the previous text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edit {
+pub struct TextEdit {
     /// Position of the part in the current text, in bytes.
     pub offset: usize,
     /// Length of the part, which was inserted, in bytes.
@@ -16,19 +16,19 @@ pub struct Edit {
 }
 
 /// Returns the edits that turn `after` back into `before`, in order.
-pub(crate) fn edits_back(before: &str, after: &str) -> Vec<Edit> {
-    let to_edit = |hunk: crate::diff::Hunk| Edit {
+pub(crate) fn edits_back(before: &str, after: &str) -> Vec<TextEdit> {
+    let to_edit = |hunk: crate::diff::Hunk| TextEdit {
         offset: hunk.after.start,
         inserted: hunk.after.len(),
         removed: before[hunk.before].to_owned(),
     };
-    let edits: Vec<Edit> = differences(before, after).into_iter().map(to_edit).collect();
+    let edits: Vec<TextEdit> = differences(before, after).into_iter().map(to_edit).collect();
     debug_assert_eq!(undo(&edits, after).as_deref(), Some(before));
     edits
 }
 
 /// Returns the previous text, or `None` if the edits do not fit the text.
-pub(crate) fn undo(edits: &[Edit], text: &str) -> Option<String> {
+pub(crate) fn undo(edits: &[TextEdit], text: &str) -> Option<String> {
     let mut previous = String::with_capacity(text.len());
     let mut position = 0;
     for edit in edits {
@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    fn round_trip(before: &str, after: &str) -> Vec<Edit> {
+    fn round_trip(before: &str, after: &str) -> Vec<TextEdit> {
         let edits = edits_back(before, after);
         assert_eq!(undo(&edits, after).as_deref(), Some(before), "{before:?} -> {after:?}");
         edits
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn edits_that_do_not_fit_are_refused() {
-        let edit = Edit { offset: 1, inserted: 1, removed: String::new() };
+        let edit = TextEdit { offset: 1, inserted: 1, removed: String::new() };
         assert_eq!(undo(std::slice::from_ref(&edit), "ä"), None);
         assert_eq!(undo(&[edit], ""), None);
     }

@@ -18,7 +18,7 @@ const MAX_RESTORED_CHARS: usize = 1_200;
 
 /// A text to add, and what it quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Context {
+pub(crate) struct QuotedContext {
     pub(crate) text: String,
     pub(crate) items: Vec<InjectedItem>,
 }
@@ -50,14 +50,14 @@ impl ContextBuilder {
         }
     }
 
-    fn finish(self, heading: &str) -> Option<Context> {
+    fn finish(self, heading: &str) -> Option<QuotedContext> {
         let text = wrap(heading, &self.lines.join("\n"));
-        (!self.items.is_empty()).then_some(Context { text, items: self.items })
+        (!self.items.is_empty()).then_some(QuotedContext { text, items: self.items })
     }
 }
 
 /// Quotes what was recalled for a prompt, or returns `None` if nothing was.
-pub(crate) fn quote_recalled(citations: &[Citation], items: Vec<InjectedItem>) -> Option<Context> {
+pub(crate) fn quote_recalled(citations: &[Citation], items: Vec<InjectedItem>) -> Option<QuotedContext> {
     let mut builder = ContextBuilder::new();
     let quotations = citations.iter().map(|citation| quote_citation(citation) + "\n").zip(items);
     builder.add("", quotations);
@@ -80,7 +80,7 @@ pub(crate) fn quote_citation(citation: &Citation) -> String {
 }
 
 /// Describes where the work on a project stands, or returns `None` if there is nothing about it.
-pub(crate) fn describe_project(brief: &ProjectBrief) -> Option<Context> {
+pub(crate) fn describe_project(brief: &ProjectBrief) -> Option<QuotedContext> {
     let mut builder = ContextBuilder::new();
     let latest = brief.latest.iter().map(|(conversation, last)| {
         let program = last.source.as_ref().map_or(OWN_PROGRAM, |source| &source.program);
@@ -101,7 +101,7 @@ pub(crate) fn describe_project(brief: &ProjectBrief) -> Option<Context> {
 }
 
 /// Quotes what matters of a session that was compacted, or returns `None` if nothing of it is stored.
-pub(crate) fn restore_session(digest: &SessionDigest) -> Option<Context> {
+pub(crate) fn restore_session(digest: &SessionDigest) -> Option<QuotedContext> {
     let mut builder = ContextBuilder::new();
     let heading = "Decisions and instructions of the user in this session:";
     builder.add(heading, quote_sentences("decision", &digest.decisions));

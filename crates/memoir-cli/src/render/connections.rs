@@ -1,6 +1,6 @@
 //! Formats the programs that can be connected, and the changes of their configuration.
 
-use memoir_connect::{FileChange, Plan};
+use memoir_connect::{ConnectionPlan, FileChange};
 use memoir_core::reveal_on_one_line;
 use memoir_runtime::operations::connect::{ConnectionState, HostStatus};
 use memoir_tools::diff;
@@ -27,7 +27,7 @@ pub(crate) fn list(hosts: &[HostStatus]) -> String {
 }
 
 /// Returns the changes of a plan as diffs.
-pub(crate) fn changes(plan: &Plan) -> String {
+pub(crate) fn changes(plan: &ConnectionPlan) -> String {
     let show = |change: &FileChange| {
         let (before, after) = (change.before.as_deref(), change.after.as_deref());
         let heading = match (before, after) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memoir_connect::{Level, Plan, PlanKind};
+use memoir_connect::{ConfigLevel, ConnectionPlan, PlanKind};
 use memoir_runtime::{Failure, environment::Environment, home::Home, operations::connect::Connector};
 
 use crate::{
@@ -21,7 +21,7 @@ pub(super) async fn run(
     let Some(host) = arguments.host else {
         return print_report(&connector.list(), arguments.json, |hosts| render::connections::list(hosts));
     };
-    let level = if arguments.project { Level::Project(project.to_owned()) } else { Level::User };
+    let level = if arguments.project { ConfigLevel::Project(project.to_owned()) } else { ConfigLevel::User };
     let plan = match arguments.remove {
         true => connector.plan_removal(host, &level)?,
         false => connector.plan_connection(host, &level)?,
@@ -51,7 +51,7 @@ pub(super) async fn run(
 }
 
 /// Returns what was done, and what the user still has to do.
-fn describe(plan: &Plan) -> String {
+fn describe(plan: &ConnectionPlan) -> String {
     let name = plan.host.name();
     match plan.kind {
         PlanKind::Connection => {

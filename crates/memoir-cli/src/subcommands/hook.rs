@@ -5,6 +5,7 @@
 
 use std::{
     io::{IsTerminal as _, Read as _, Write as _, stdin, stdout},
+    path::PathBuf,
     process::ExitCode,
     thread,
 };
@@ -79,7 +80,7 @@ fn is_for_person(error: &clap::Error) -> bool {
 
 async fn run(
     arguments: HookArgs,
-    options: impl FnOnce(std::path::PathBuf) -> RuntimeOptions,
+    options: impl FnOnce(PathBuf) -> RuntimeOptions,
 ) -> Result<Option<String>, Failure> {
     let mut input = String::new();
     stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut input)?;

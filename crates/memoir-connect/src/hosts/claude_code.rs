@@ -4,37 +4,37 @@ use std::path::PathBuf;
 
 use super::{EventName, HostFiles, event, hooks, hooks_file, server_entry, server_file, skill_file};
 use crate::{
-    host::{HookEvent, Host},
+    host::{HookMoment, Host},
     json_hooks::HookShape,
-    jsonc::Dialect,
-    places::{Level, Places, Program},
+    jsonc::JsonDialect,
+    places::{ConfigLevel, MemoirCommand, Places},
 };
 
 /// Timeouts are in seconds.
 const EVENTS: [EventName; 5] = [
-    event(HookEvent::SessionStart, "SessionStart", 5),
-    event(HookEvent::PromptSubmit, "UserPromptSubmit", 5),
-    event(HookEvent::BeforeCompaction, "PreCompact", 10),
-    event(HookEvent::TurnEnd, "Stop", 10),
-    event(HookEvent::SessionEnd, "SessionEnd", 5),
+    event(HookMoment::SessionStart, "SessionStart", 5),
+    event(HookMoment::PromptSubmit, "UserPromptSubmit", 5),
+    event(HookMoment::BeforeCompaction, "PreCompact", 10),
+    event(HookMoment::TurnEnd, "Stop", 10),
+    event(HookMoment::SessionEnd, "SessionEnd", 5),
 ];
 
-pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFiles {
+pub(super) fn files(level: &ConfigLevel, places: &Places, program: &MemoirCommand) -> HostFiles {
     let (directory, servers) = match level {
-        Level::User => (directory(places), user_servers(places)),
-        Level::Project(project) => (project.join(".claude"), project.join(".mcp.json")),
+        ConfigLevel::User => (directory(places), user_servers(places)),
+        ConfigLevel::Project(project) => (project.join(".claude"), project.join(".mcp.json")),
     };
     let server = server_entry("mcpServers", &[("type", "stdio")], program);
     let hooks = hooks(Host::ClaudeCode, HookShape::Grouped, &EVENTS, program);
     let mut notes = Vec::new();
-    if matches!(level, Level::Project(_)) {
+    if matches!(level, ConfigLevel::Project(_)) {
         notes.push(
             "Claude Code asks before it starts the servers of a project for the first time.".to_owned(),
         );
     }
     HostFiles {
         files: vec![
-            server_file(servers, level, Dialect::Json, server),
+            server_file(servers, level, JsonDialect::Json, server),
             hooks_file(directory.join("settings.json"), hooks, None),
             // Claude Code does not read `.agents/skills`.
             skill_file(&directory.join("skills")),

@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use super::{EventName, HostFiles, event, hooks, hooks_file, shared_skill_file};
 use crate::{
-    content::{FileContent, HostFile},
-    host::{HookEvent, Host},
+    content::{HostContent, HostFile},
+    host::{HookMoment, Host},
     json_hooks::HookShape,
-    places::{Level, Places, Program},
+    places::{ConfigLevel, MemoirCommand, Places},
     toml::TomlEntry,
 };
 
 /// Timeouts are in seconds. Codex warns if that of `SessionEnd` is above 3.
 const EVENTS: [EventName; 5] = [
-    event(HookEvent::SessionStart, "SessionStart", 5),
-    event(HookEvent::PromptSubmit, "UserPromptSubmit", 5),
-    event(HookEvent::BeforeCompaction, "PreCompact", 10),
-    event(HookEvent::TurnEnd, "Stop", 10),
-    event(HookEvent::SessionEnd, "SessionEnd", 3),
+    event(HookMoment::SessionStart, "SessionStart", 5),
+    event(HookMoment::PromptSubmit, "UserPromptSubmit", 5),
+    event(HookMoment::BeforeCompaction, "PreCompact", 10),
+    event(HookMoment::TurnEnd, "Stop", 10),
+    event(HookMoment::SessionEnd, "SessionEnd", 3),
 ];
 
-pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFiles {
+pub(super) fn files(level: &ConfigLevel, places: &Places, program: &MemoirCommand) -> HostFiles {
     let directory = match level {
-        Level::User => directory(places),
-        Level::Project(project) => project.join(".codex"),
+        ConfigLevel::User => directory(places),
+        ConfigLevel::Project(project) => project.join(".codex"),
     };
     let server = TomlEntry {
         parent: "mcp_servers",
@@ -32,15 +32,15 @@ pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFi
     };
     let servers = HostFile {
         path: directory.join("config.toml"),
-        content: FileContent::Toml(server),
-        is_private: *level == Level::User,
+        content: HostContent::Toml(server),
+        is_private: *level == ConfigLevel::User,
     };
     let hooks = hooks(Host::Codex, HookShape::Grouped, &EVENTS, program);
     let mut notes = vec![
-        "Codex skips new hooks until you trust them: Start `codex`, enter `/hooks` and trust those of Memoir."
+        "Codex skips new hooks until you trust them. Start `codex`, enter `/hooks` and trust those of Memoir."
             .to_owned(),
     ];
-    if matches!(level, Level::Project(_)) {
+    if matches!(level, ConfigLevel::Project(_)) {
         notes.push("Codex reads the configuration of a project only if you trust the project.".to_owned());
     }
     HostFiles {

@@ -12,12 +12,12 @@ mod zed;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    content::{FileContent, HostFile},
-    host::{HookEvent, Host},
+    content::{HostContent, HostFile},
+    host::{HookMoment, Host},
     json_config::{FieldValue, JsonConfig, ServerEntry},
     json_hooks::{Hook, HookShape, Hooks},
-    jsonc::Dialect,
-    places::{Level, Places, Program, hook_marker},
+    jsonc::JsonDialect,
+    places::{ConfigLevel, MemoirCommand, Places, hook_marker},
     skill,
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct HostFiles {
 }
 
 /// Returns the files of a host.
-pub(crate) fn files(host: Host, level: &Level, places: &Places, program: &Program) -> HostFiles {
+pub(crate) fn files(host: Host, level: &ConfigLevel, places: &Places, program: &MemoirCommand) -> HostFiles {
     match host {
         Host::ClaudeCode => claude_code::files(level, places, program),
         Host::Codex => codex::files(level, places, program),
@@ -66,22 +66,26 @@ fn skill_file(skills: &Path) -> HostFile {
 }
 
 /// Returns the skill in the directory that most hosts share.
-fn shared_skill_file(level: &Level, places: &Places) -> HostFile {
+fn shared_skill_file(level: &ConfigLevel, places: &Places) -> HostFile {
     skill_file(&level.agents_parent(places).join(".agents/skills"))
 }
 
 fn text_file(path: PathBuf, text: String) -> HostFile {
-    HostFile { path, content: FileContent::Text(text), is_private: false }
+    HostFile { path, content: HostContent::Text(text), is_private: false }
 }
 
 /// Returns a file with an MCP server. The user's own file may contain keys of other servers.
-fn server_file(path: PathBuf, level: &Level, dialect: Dialect, server: ServerEntry) -> HostFile {
+fn server_file(path: PathBuf, level: &ConfigLevel, dialect: JsonDialect, server: ServerEntry) -> HostFile {
     let config = JsonConfig { dialect, server: Some(server), hooks: None, version: None };
-    HostFile { path, content: FileContent::Json(config), is_private: *level == Level::User }
+    HostFile { path, content: HostContent::Json(config), is_private: *level == ConfigLevel::User }
 }
 
 /// Returns the entry that most hosts use, after the given fields.
-fn server_entry(parent: &'static str, first: &[(&'static str, &str)], program: &Program) -> ServerEntry {
+fn server_entry(
+    parent: &'static str,
+    first: &[(&'static str, &str)],
+    program: &MemoirCommand,
+) -> ServerEntry {
     let mut fields: Vec<_> =
         first.iter().map(|(key, value)| (*key, FieldValue::Text((*value).to_owned()))).collect();
     fields.push(("command", FieldValue::Text(program.path.clone())));
@@ -91,19 +95,19 @@ fn server_entry(parent: &'static str, first: &[(&'static str, &str)], program: &
 
 /// When a host runs a hook.
 struct EventName {
-    event: HookEvent,
+    event: HookMoment,
     /// The host's name of the event.
     name: &'static str,
     /// Maximum running time in the host's unit.
     timeout: u32,
 }
 
-const fn event(event: HookEvent, name: &'static str, timeout: u32) -> EventName {
+const fn event(event: HookMoment, name: &'static str, timeout: u32) -> EventName {
     EventName { event, name, timeout }
 }
 
 /// Returns the hooks of a host.
-fn hooks(host: Host, shape: HookShape, events: &[EventName], program: &Program) -> Hooks {
+fn hooks(host: Host, shape: HookShape, events: &[EventName], program: &MemoirCommand) -> Hooks {
     let to_hook = |event: &EventName| Hook {
         event: event.name,
         command: program.hook_command(host, event.event),
@@ -114,6 +118,6 @@ fn hooks(host: Host, shape: HookShape, events: &[EventName], program: &Program) 
 
 /// Returns a file with hooks.
 fn hooks_file(path: PathBuf, hooks: Hooks, version: Option<u32>) -> HostFile {
-    let config = JsonConfig { dialect: Dialect::Json, server: None, hooks: Some(hooks), version };
-    HostFile { path, content: FileContent::Json(config), is_private: false }
+    let config = JsonConfig { dialect: JsonDialect::Json, server: None, hooks: Some(hooks), version };
+    HostFile { path, content: HostContent::Json(config), is_private: false }
 }

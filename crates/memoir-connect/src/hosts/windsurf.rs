@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use super::{HostFiles, server_entry, server_file, shared_skill_file};
 use crate::{
-    jsonc::Dialect,
-    places::{Level, Places, Program},
+    jsonc::JsonDialect,
+    places::{ConfigLevel, MemoirCommand, Places},
 };
 
 const FILE_NAME: &str = "mcp_config.json";
 
-pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFiles {
+pub(super) fn files(level: &ConfigLevel, places: &Places, program: &MemoirCommand) -> HostFiles {
     let file = |directory: PathBuf| {
         let server = server_entry("mcpServers", &[], program);
-        server_file(directory.join(FILE_NAME), level, Dialect::Json, server)
+        server_file(directory.join(FILE_NAME), level, JsonDialect::Json, server)
     };
     let (servers, former) = match level {
-        Level::Project(project) => (file(project.join(".devin")), Vec::new()),
-        Level::User => {
+        ConfigLevel::Project(project) => (file(project.join(".devin")), Vec::new()),
+        ConfigLevel::User => {
             let [windsurf, devin] = directories(places);
             // Devin imports the servers of Windsurf, so an entry in both would start two.
             let is_devin = !windsurf.exists() && devin.exists();
@@ -29,7 +29,7 @@ pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFi
         files: vec![servers, shared_skill_file(level, places)],
         former,
         notes: vec![
-            "The hooks of Windsurf cannot add context: Memory is available through the MCP tools and the skill."
+            "The hooks of Windsurf cannot add context. Memory is available through the MCP tools and the skill."
                 .to_owned(),
         ],
     }

@@ -4,24 +4,24 @@ use std::path::PathBuf;
 
 use super::{HostFiles, server_entry, server_file, shared_skill_file};
 use crate::{
-    jsonc::Dialect,
-    places::{Level, Places, Program},
+    jsonc::JsonDialect,
+    places::{ConfigLevel, MemoirCommand, Places},
 };
 
-pub(super) fn files(level: &Level, places: &Places, program: &Program) -> HostFiles {
+pub(super) fn files(level: &ConfigLevel, places: &Places, program: &MemoirCommand) -> HostFiles {
     let directory = match level {
-        Level::User => directory(places),
-        Level::Project(project) => project.join(".zed"),
+        ConfigLevel::User => directory(places),
+        ConfigLevel::Project(project) => project.join(".zed"),
     };
     // Current versions ignore `source`, and older ones require it.
     let server = server_entry("context_servers", &[("source", "custom")], program);
     HostFiles {
         files: vec![
-            server_file(directory.join("settings.json"), level, Dialect::Jsonc, server),
+            server_file(directory.join("settings.json"), level, JsonDialect::Jsonc, server),
             shared_skill_file(level, places),
         ],
         former: Vec::new(),
-        notes: vec!["Zed has no hooks: Memory is available through the MCP tools and the skill.".to_owned()],
+        notes: vec!["Zed has no hooks. Memory is available through the MCP tools and the skill.".to_owned()],
     }
 }
 

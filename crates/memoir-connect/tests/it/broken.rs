@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memoir_connect::{ConnectError, Host, Level, apply, plan_connection};
+use memoir_connect::{ConfigLevel, ConnectError, Host, apply, plan_connection};
 
 use crate::{
     expected::expected,
@@ -14,7 +14,7 @@ fn refuse(host: Host, file: &str, content: &[u8]) -> ConnectError {
     home.write(file, "");
     fs::write(home.path(file), content).unwrap();
     let tree = home.tree();
-    let error = plan_connection(host, &Level::User, &home.places(), &program()).unwrap_err();
+    let error = plan_connection(host, &ConfigLevel::User, &home.places(), &program()).unwrap_err();
     assert_eq!(home.tree(), tree);
     let message = error.to_string();
     assert!(message.contains(file) && message.ends_with("Nothing was changed."), "{message}");

@@ -7,7 +7,9 @@ use std::{
 };
 
 use jsonc_parser::{JsonValue, ParseOptions};
-use memoir_connect::{Host, Level, Places, Plan, Program, Records, apply, plan_connection, plan_removal};
+use memoir_connect::{
+    ConfigLevel, ConnectionPlan, Host, MemoirCommand, Places, Records, apply, plan_connection, plan_removal,
+};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -47,8 +49,8 @@ impl Home {
         }
     }
 
-    pub(crate) fn plan(&self, host: Host) -> Plan {
-        plan_connection(host, &Level::User, &self.places(), &program()).unwrap()
+    pub(crate) fn plan(&self, host: Host) -> ConnectionPlan {
+        plan_connection(host, &ConfigLevel::User, &self.places(), &program()).unwrap()
     }
 
     pub(crate) fn connect(&mut self, host: Host) {
@@ -59,7 +61,7 @@ impl Home {
         // The caller saves the records between two runs.
         let saved = serde_json::to_string(&self.records).unwrap();
         self.records = serde_json::from_str(&saved).unwrap();
-        let plan = plan_removal(host, &Level::User, &self.places(), &self.records).unwrap();
+        let plan = plan_removal(host, &ConfigLevel::User, &self.places(), &self.records).unwrap();
         apply(&plan, &mut self.records).unwrap();
     }
 
@@ -83,8 +85,8 @@ impl Home {
     }
 }
 
-pub(crate) fn program() -> Program {
-    Program { path: "/opt/memoir/bin/memoir".to_owned(), arguments: Vec::new() }
+pub(crate) fn program() -> MemoirCommand {
+    MemoirCommand { path: "/opt/memoir/bin/memoir".to_owned(), arguments: Vec::new() }
 }
 
 /// Parses a JSON text with comments. An empty text is an empty object.

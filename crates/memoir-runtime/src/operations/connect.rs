@@ -3,7 +3,8 @@
 use std::{fs, io, path::PathBuf};
 
 use memoir_connect::{
-    ConnectError, Host, Level, Places, Plan, Program, Records, apply, plan_connection, plan_removal, revert,
+    ConfigLevel, ConnectError, ConnectionPlan, Host, MemoirCommand, Places, Records, apply, plan_connection,
+    plan_removal, revert,
 };
 use serde::Serialize;
 
@@ -39,7 +40,7 @@ pub struct HostStatus {
 /// Edits the configuration of other programs.
 pub struct Connector {
     places: Places,
-    program: Program,
+    program: MemoirCommand,
     records_file: PathBuf,
     records: Records,
     search_path: Vec<PathBuf>,
@@ -88,8 +89,8 @@ impl Connector {
     }
 
     fn state(&self, host: Host) -> ConnectionState {
-        let removal = plan_removal(host, &Level::User, &self.places, &self.records);
-        match (self.plan(host, &Level::User), removal) {
+        let removal = plan_removal(host, &ConfigLevel::User, &self.places, &self.records);
+        match (self.plan(host, &ConfigLevel::User), removal) {
             (Err(error), _) | (_, Err(error)) => ConnectionState::Unreadable(error.to_string()),
             (Ok(connection), _) if connection.changes.is_empty() => ConnectionState::Connected,
             (Ok(_), Ok(removal)) if removal.changes.is_empty() => ConnectionState::NotConnected,
@@ -111,7 +112,7 @@ impl Connector {
         self.search_path.iter().any(|directory| names.iter().any(|name| directory.join(name).is_file()))
     }
 
-    fn plan(&self, host: Host, level: &Level) -> Result<Plan, ConnectError> {
+    fn plan(&self, host: Host, level: &ConfigLevel) -> Result<ConnectionPlan, ConnectError> {
         plan_connection(host, level, &self.places, &self.program)
     }
 
@@ -120,7 +121,7 @@ impl Connector {
     /// # Errors
     ///
     /// Fails if the program's configuration cannot be read, or has something else where Memoir's entry belongs.
-    pub fn plan_connection(&self, host: Host, level: &Level) -> Result<Plan, Failure> {
+    pub fn plan_connection(&self, host: Host, level: &ConfigLevel) -> Result<ConnectionPlan, Failure> {
         self.plan(host, level).map_err(|error| Failure::failed(error.to_string()))
     }
 
@@ -129,7 +130,7 @@ impl Connector {
     /// # Errors
     ///
     /// Fails if the program's configuration cannot be read.
-    pub fn plan_removal(&self, host: Host, level: &Level) -> Result<Plan, Failure> {
+    pub fn plan_removal(&self, host: Host, level: &ConfigLevel) -> Result<ConnectionPlan, Failure> {
         plan_removal(host, level, &self.places, &self.records)
             .map_err(|error| Failure::failed(error.to_string()))
     }
@@ -139,7 +140,7 @@ impl Connector {
     /// # Errors
     ///
     /// Fails if a file has changed since, or if a file or the records cannot be written. Then nothing is changed.
-    pub fn apply(&mut self, plan: &Plan) -> Result<(), Failure> {
+    pub fn apply(&mut self, plan: &ConnectionPlan) -> Result<(), Failure> {
         let failed = |error: ConnectError| Failure::failed(error.to_string());
         apply(plan, &mut self.records).map_err(failed)?;
         let json = serde_json::to_vec_pretty(&self.records).map_err(io::Error::from)?;
@@ -155,7 +156,7 @@ impl Connector {
 
 /// Returns the program that hosts start. Some of them pass on few variables, so the directory of the memory is part of the
 /// command if it is not the default one.
-fn find_program(environment: &Environment) -> Result<Program, Failure> {
+fn find_program(environment: &Environment) -> Result<MemoirCommand, Failure> {
     let path = environment.program().ok_or_else(|| {
         Failure::failed("could not determine the path of this program")
             .hint("Start `memoir` by its full path.")
@@ -165,8 +166,8 @@ fn find_program(environment: &Environment) -> Result<Program, Failure> {
         Some(home) => {
             let home = std::path::absolute(home)?;
             let variable = format!("MEMOIR_HOME={}", home.display());
-            Program { path: "env".to_owned(), arguments: vec![variable, path] }
+            MemoirCommand { path: "env".to_owned(), arguments: vec![variable, path] }
         }
-        None => Program { path, arguments: Vec::new() },
+        None => MemoirCommand { path, arguments: Vec::new() },
     })
 }

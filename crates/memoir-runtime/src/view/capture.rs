@@ -1,4 +1,4 @@
-//! Storing what is said in another program.
+//! Stores the conversations of other programs.
 
 use std::{path::Path, time::Duration};
 

@@ -102,16 +102,16 @@ impl MemoryView {
         for id in ids {
             let (request, title) = match id {
                 ItemId::Exchange(exchange) => {
-                    let found = self.exchange(*exchange).await?.ok_or_else(|| missing(id))?;
-                    (ForgetRequest::Exchange(*exchange), found.1.user_message)
+                    let (_, stored) = self.exchange(*exchange).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Exchange(*exchange), stored.user_message)
                 }
                 ItemId::Conversation(conversation) => {
-                    let found = self.conversation(*conversation).await?.ok_or_else(|| missing(id))?;
-                    (ForgetRequest::Conversation(*conversation), found.title)
+                    let stored = self.conversation(*conversation).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Conversation(*conversation), stored.title)
                 }
                 ItemId::Document(name) => {
-                    let found = self.document(name).await?.ok_or_else(|| missing(id))?;
-                    (ForgetRequest::Document(name.clone()), found.document.title)
+                    let stored = self.document(name).await?.ok_or_else(|| missing(id))?;
+                    (ForgetRequest::Document(name.clone()), stored.document.title)
                 }
             };
             let preview = forgetting::preview(&request, self.runtime.store().as_ref(), &self.recall).await?;

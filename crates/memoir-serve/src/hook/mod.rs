@@ -1,4 +1,4 @@
-//! Answers the hooks of other programs: recalls memory into their prompts, and stores what is said in them.
+//! Answers the hooks of other programs: adds memory to their prompts, and stores their conversations.
 //!
 //! A program runs `memoir hook` at an event of a session and passes a description on stdin. The reply on stdout is added
 //! to the session. A hook must never disturb the program, so everything that goes wrong ends in an empty reply.
@@ -15,7 +15,7 @@ use memoir_runtime::{
     view::{MemoryView, list_injected},
 };
 
-use crate::context::{self, Context};
+use crate::context::{self, QuotedContext};
 
 pub use event::{HookError, HookEvent, HookHost, HookKind, StartCause};
 
@@ -52,7 +52,7 @@ pub async fn answer(event: &HookEvent, view: &MemoryView) -> Result<Option<Strin
             None
         }
     };
-    let Some(Context { text, items }) = added else { return Ok(None) };
+    let Some(QuotedContext { text, items }) = added else { return Ok(None) };
     if view.was_just_injected(&event.source(), &items).await? {
         return Ok(None);
     }
@@ -60,7 +60,11 @@ pub async fn answer(event: &HookEvent, view: &MemoryView) -> Result<Option<Strin
     Ok(Some(reply::format(event, &text)))
 }
 
-async fn recall(prompt: &str, event: &HookEvent, view: &MemoryView) -> Result<Option<Context>, Failure> {
+async fn recall(
+    prompt: &str,
+    event: &HookEvent,
+    view: &MemoryView,
+) -> Result<Option<QuotedContext>, Failure> {
     let recollection = view.recall_for_prompt(prompt, &event.source(), MAX_PROMPT_TOKENS).await?;
     let citations = view.cite(&recollection).await?;
     Ok(context::quote_recalled(&citations, list_injected(&recollection)))

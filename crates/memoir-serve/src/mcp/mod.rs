@@ -55,11 +55,11 @@ pub async fn serve_stdio(view: MemoryView) -> Result<(), Failure> {
 
 /// Stores what was said in other programs while no hook could do it, once, and embeds what hooks had no time for.
 async fn catch_up(view: &MemoryView) {
-    let caught_up = async {
+    let work = async {
         view.capture_all(None).await?;
         view.embed_captured(MAX_EMBEDDING_TIME).await
     };
-    if let Err(failure) = caught_up.await {
+    if let Err(failure) = work.await {
         tracing::warn!(reason = failure.message, "could not store what was said in other programs");
     }
 }

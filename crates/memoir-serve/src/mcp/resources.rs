@@ -87,12 +87,12 @@ pub(super) async fn read_item(view: &MemoryView, id: &ItemId) -> Result<Item, Fa
             })
         }
         ItemId::Document(name) => {
-            let found = view.document(name).await?.ok_or_else(missing)?;
-            let date = found.document.date;
+            let stored = view.document(name).await?.ok_or_else(missing)?;
+            let date = stored.document.date;
             Ok(Item {
-                title: title(&found.document.title),
+                title: title(&stored.document.title),
                 metadata: FetchMetadata { notice: NOTICE, date, ..FetchMetadata::default() },
-                text: found.text,
+                text: stored.text,
             })
         }
     }

@@ -114,9 +114,9 @@ pub async fn follow_file(
         if directory.is_absolute() {
             conversation.scope = find_scope(&directory, environment.user_home());
         }
-        let followed = follow_conversation(store, &conversation, last_exchange, now).await?;
-        holds_back |= followed.holds_back;
-        if let ImportOutcome::New(count) | ImportOutcome::Extended(count) = followed.outcome {
+        let outcome = follow_conversation(store, &conversation, last_exchange, now).await?;
+        holds_back |= outcome.holds_back;
+        if let ImportOutcome::New(count) | ImportOutcome::Extended(count) = outcome.outcome {
             report.conversations += 1;
             report.messages += count as u64;
         }

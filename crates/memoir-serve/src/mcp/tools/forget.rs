@@ -40,7 +40,7 @@ pub(super) async fn run(
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
-    let forgotten = async {
+    let response = async {
         let ids: Result<Vec<ItemId>, Failure> = arguments
             .ids
             .iter()
@@ -64,5 +64,5 @@ pub(super) async fn run(
             }
         })
     };
-    forgotten.await.unwrap_or_else(|failure: Failure| to_error(&failure).into())
+    response.await.unwrap_or_else(|failure: Failure| to_error(&failure).into())
 }

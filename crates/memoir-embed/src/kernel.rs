@@ -2,8 +2,8 @@
 //!
 //! Weights are stored in panels of sixteen rows, four numbers of every row at a time. One instruction therefore
 //! multiplies 64 pairs and adds them up in sixteen lanes, one per row. A panel is multiplied with eight tokens at a
-//! time, so each load is used eight times. Processors with VNNI use it; others rely on the compiler to optimize the
-//! plain loop. Both return the same numbers.
+//! time, so each load is used eight times. That is what VNNI does; AVX2 needs several instructions for it, because its
+//! own product of 8-bit numbers is not exact. Other processors use a plain loop. All return the same numbers.
 
 #![expect(unsafe_code, reason = "vector loads and stores, used only after detecting the processor feature")]
 
@@ -30,6 +30,11 @@ pub(crate) fn products(group: &[u8], panel: &[i8]) -> PanelSums {
     if std::arch::is_x86_feature_detected!("avx512vnni") && std::arch::is_x86_feature_detected!("avx512f") {
         // SAFETY: the required processor features were just detected.
         return unsafe { with_vnni(group, panel) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the required processor feature was just detected.
+        return unsafe { with_avx2(group, panel) };
     }
     plain(group, panel)
 }
@@ -82,16 +87,91 @@ fn with_vnni(group: &[u8], panel: &[i8]) -> PanelSums {
     stored
 }
 
+/// Number of tokens that AVX2 multiplies with a panel at a time. It has too few registers for the sums of all.
+#[cfg(target_arch = "x86_64")]
+const AVX2_TOKENS: usize = 4;
+
+/// Multiplies 16-bit numbers. In every lane, the first and third number of a quad are one pair and the other two are
+/// another, so that each pair of products is added up in the lane of its row.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2(group: &[u8], panel: &[i8]) -> PanelSums {
+    use std::arch::x86_64::{
+        __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_loadu_si256, _mm256_madd_epi16,
+        _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setzero_si256, _mm256_slli_epi16, _mm256_srai_epi16,
+        _mm256_srli_epi16, _mm256_storeu_si256,
+    };
+
+    let low_byte = _mm256_set1_epi16(0xff);
+    let mut stored = [[0; PANEL]; TOKENS];
+    for first in (0..TOKENS).step_by(AVX2_TOKENS) {
+        let mut sums = [[_mm256_setzero_si256(); 2]; AVX2_TOKENS];
+        for (quads, weights) in steps(group, panel) {
+            // SAFETY: `weights` holds the twice 32 bytes that are loaded.
+            let halves = unsafe {
+                let start = weights.as_ptr().cast::<__m256i>();
+                [_mm256_loadu_si256(start), _mm256_loadu_si256(start.add(1))]
+            };
+            let weights = halves.map(|half| {
+                let even = _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(half));
+                (even, _mm256_srai_epi16::<8>(half))
+            });
+            for (sums, quad) in sums.iter_mut().zip(&quads[first..first + AVX2_TOKENS]) {
+                let quad = _mm256_set1_epi32(i32::from_le_bytes(*quad));
+                let (even, odd) = (_mm256_and_si256(quad, low_byte), _mm256_srli_epi16::<8>(quad));
+                for (sum, (even_weights, odd_weights)) in sums.iter_mut().zip(weights) {
+                    let products = _mm256_add_epi32(
+                        _mm256_madd_epi16(even, even_weights),
+                        _mm256_madd_epi16(odd, odd_weights),
+                    );
+                    *sum = _mm256_add_epi32(*sum, products);
+                }
+            }
+        }
+        for (stored, sums) in stored[first..].iter_mut().zip(sums) {
+            for (stored, sum) in stored.as_chunks_mut::<{ PANEL / 2 }>().0.iter_mut().zip(sums) {
+                // SAFETY: `stored` holds the eight numbers that are written.
+                unsafe { _mm256_storeu_si256(stored.as_mut_ptr().cast::<__m256i>(), sum) };
+            }
+        }
+    }
+    stored
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A kernel and its name.
+    type NamedKernel = (&'static str, fn(&[u8], &[i8]) -> PanelSums);
+
+    /// Returns the kernels that this processor can run.
+    fn kernels() -> Vec<NamedKernel> {
+        let mut kernels: Vec<NamedKernel> = vec![("plain", plain)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: the required processor feature was just detected.
+                kernels.push(("AVX2", |group, panel| unsafe { with_avx2(group, panel) }));
+            }
+            if std::arch::is_x86_feature_detected!("avx512vnni")
+                && std::arch::is_x86_feature_detected!("avx512f")
+            {
+                // SAFETY: the required processor features were just detected.
+                kernels.push(("VNNI", |group, panel| unsafe { with_vnni(group, panel) }));
+            }
+        }
+        kernels
+    }
 
     #[test]
     fn all_implementations_return_the_same_numbers() {
         for length in [64, 384, 1536] {
             let group: Vec<u8> = (0..TOKENS * length).map(|index| (index * 37 % 256) as u8).collect();
             let panel: Vec<i8> = (0..PANEL * length).map(|index| (index * 101 % 255) as u8 as i8).collect();
-            assert_eq!(products(&group, &panel), plain(&group, &panel));
+            for (name, kernel) in kernels() {
+                assert_eq!(kernel(&group, &panel), plain(&group, &panel), "{name}");
+            }
         }
     }
 
@@ -108,7 +188,9 @@ mod tests {
 
     #[test]
     fn the_largest_products_do_not_overflow() {
-        let sums = products(&[255; TOKENS * 1536], &[-127; PANEL * 1536]);
-        assert_eq!(sums, [[-255 * 127 * 1536; PANEL]; TOKENS]);
+        for (name, kernel) in kernels() {
+            let sums = kernel(&[255; TOKENS * 1536], &[-127; PANEL * 1536]);
+            assert_eq!(sums, [[-255 * 127 * 1536; PANEL]; TOKENS], "{name}");
+        }
     }
 }

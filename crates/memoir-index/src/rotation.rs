@@ -38,9 +38,15 @@ impl Rotation {
     }
 }
 
+/// Number of values whose first steps are done together, because shorter loops are slow.
+const CHUNK: usize = 8;
+
 /// Applies the Walsh-Hadamard transform, scaled to preserve lengths.
 fn transform(values: &mut [f32]) {
-    let mut half = 1;
+    let (chunks, rest) = values.as_chunks_mut::<CHUNK>();
+    chunks.iter_mut().for_each(transform_chunk);
+    // The length is a power of two, so what remains is everything.
+    let mut half = if rest.is_empty() { CHUNK } else { 1 };
     while half < values.len() {
         for pair in values.chunks_exact_mut(2 * half) {
             let (low, high) = pair.split_at_mut(half);
@@ -55,6 +61,15 @@ fn transform(values: &mut [f32]) {
     values.iter_mut().for_each(|value| *value *= scale);
 }
 
+/// Does the steps with a distance of one, two and four.
+#[inline]
+fn transform_chunk(values: &mut [f32; CHUNK]) {
+    let [a, b, c, d, e, f, g, h] = *values;
+    let [a, b, c, d, e, f, g, h] = [a + b, a - b, c + d, c - d, e + f, e - f, g + h, g - h];
+    let [a, b, c, d, e, f, g, h] = [a + c, b + d, a - c, b - d, e + g, f + h, e - g, f - h];
+    *values = [a + e, b + f, c + g, d + h, a - e, b - f, c - g, d - h];
+}
+
 /// Returns the next SplitMix64 number, which is random enough for signs and levels and the same on every platform.
 pub(crate) fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -67,6 +82,26 @@ pub(crate) fn next(state: &mut u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_transform_adds_and_subtracts_at_every_distance() {
+        for length in [1, 2, 4, 8, 64] {
+            let mut values: Vec<f32> = (0..length).map(|index| f32::from(index as u8) - 3.5).collect();
+            let mut expected = values.clone();
+            for distance in (0..length.ilog2()).map(|step| 1 << step) {
+                expected = (0..length)
+                    .map(|index| match index & distance {
+                        0 => expected[index] + expected[index + distance],
+                        _ => expected[index - distance] - expected[index],
+                    })
+                    .collect();
+            }
+            let scale = 1.0 / (length as f32).sqrt();
+            expected.iter_mut().for_each(|value| *value *= scale);
+            transform(&mut values);
+            assert_eq!(values, expected, "{length}");
+        }
+    }
 
     #[test]
     fn rotation_preserves_lengths_and_angles() {

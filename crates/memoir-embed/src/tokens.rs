@@ -5,6 +5,7 @@
 
 use std::{borrow::Cow, collections::HashMap};
 
+use foldhash::fast::FixedState;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use crate::error::AssetError;
@@ -12,11 +13,17 @@ use crate::error::AssetError;
 /// Maximum tokens the model reads. Longer texts are truncated.
 pub(crate) const MAX_TOKENS: usize = 256;
 
+/// Number of words in the vocabulary of the built-in models.
+const VOCABULARY_SIZE: usize = 30_522;
+
 /// Maximum length of a word in characters. Longer words become the unknown token.
 const MAX_WORD_CHARS: usize = 100;
 
+/// Ids by word. The words are not chosen by an attacker, so the hashes need not be random.
+pub(crate) type Vocabulary = HashMap<Cow<'static, str>, u32, FixedState>;
+
 pub(crate) struct Tokens {
-    vocabulary: HashMap<Cow<'static, str>, u32>,
+    vocabulary: Vocabulary,
     /// Whether upper and lower case and accents make no difference.
     is_uncased: bool,
     max_tokens: usize,
@@ -28,13 +35,15 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Loads the vocabulary of the built-in models.
     pub(crate) fn load() -> Result<Self, AssetError> {
-        let words = include_str!("../assets/vocab.txt").lines().map(Cow::Borrowed);
-        Self::new(words.zip(0..).collect(), true, MAX_TOKENS)
+        let words = include_str!("../assets/vocab.txt");
+        let mut vocabulary = Vocabulary::with_capacity_and_hasher(VOCABULARY_SIZE, FixedState::default());
+        vocabulary.extend(words.lines().map(Cow::Borrowed).zip(0..));
+        Self::new(vocabulary, true, MAX_TOKENS)
     }
 
     /// Creates a tokenizer from the words of a vocabulary and their ids.
     pub(crate) fn new(
-        vocabulary: HashMap<Cow<'static, str>, u32>,
+        vocabulary: Vocabulary,
         is_uncased: bool,
         max_tokens: usize,
     ) -> Result<Self, AssetError> {

@@ -10,7 +10,11 @@ use std::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::error::DirectoryError;
-use crate::{Pooling, encoder::Shape, tokens::Tokens};
+use crate::{
+    Pooling,
+    encoder::Shape,
+    tokens::{Tokens, Vocabulary},
+};
 
 /// File with the weights.
 pub(super) const WEIGHTS: &str = "model.safetensors";
@@ -191,7 +195,7 @@ impl Description {
         let normalizer = tokenizer.as_ref().and_then(|tokenizer| tokenizer.normalizer.as_ref()?.lowercase);
         let is_uncased = normalizer.or(config.do_lower_case).unwrap_or(true);
         let path = directory.join(VOCABULARY);
-        let words: HashMap<Cow<'static, str>, u32> = match (fs::read_to_string(&path), tokenizer) {
+        let words: Vocabulary = match (fs::read_to_string(&path), tokenizer) {
             (Ok(text), _) => text.lines().map(|word| Cow::Owned(word.to_owned())).zip(0..).collect(),
             (Err(_), Some(tokenizer)) => {
                 let vocabulary: HashMap<String, u32> = serde_json::from_value(tokenizer.model.vocab)

@@ -1,5 +1,7 @@
 //! Reads and changes settings. They come from the config files and from the store.
 
+use std::collections::HashMap;
+
 use memoir_core::{
     Clock as _, SystemClock,
     setting::{HasSettings, Setting, SettingError},
@@ -64,10 +66,11 @@ pub async fn read<S: HasSettings>(
                 .hint("Fix the file. See docs/settings.md for all settings.")
         })?;
     }
+    let stored: HashMap<String, String> = store.settings_in(area).await?.into_iter().collect();
     for setting in S::ALL.iter().filter(|setting| !is_set_by_project(setting, config)) {
-        if let Some(value) = store.setting(setting.key).await? {
+        if let Some(value) = stored.get(setting.key) {
             // Another version may have written an invalid value. Use the config or the default instead.
-            if let Err(error) = setting.change(&mut settings, &value) {
+            if let Err(error) = setting.change(&mut settings, value) {
                 tracing::warn!(key = setting.key, %error, "an invalid stored setting is ignored");
                 notices
                     .push(format!("The stored setting {} is ignored: {error}. Set it again.", setting.key));

@@ -16,6 +16,17 @@ impl Settings for SqliteStore {
             .or_store_error()
     }
 
+    async fn settings_in(&self, area: &str) -> Result<Vec<(String, String)>> {
+        // A slash follows the dot in ASCII, so this is a range of the index.
+        sqlx::query_as(
+            "SELECT key, value FROM settings WHERE key > ?1 || '.' AND key < ?1 || '/' ORDER BY key",
+        )
+        .bind(area)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
+    }
+
     async fn set_setting(&self, key: &str, value: Option<&str>, now: Timestamp) -> Result<()> {
         let statement = match value {
             Some(value) => sqlx::query(

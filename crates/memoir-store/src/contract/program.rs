@@ -14,6 +14,12 @@ pub async fn settings_are_stored_changed_and_removed(store: Arc<dyn Store>) {
     assert_eq!(store.setting("model").await.unwrap().as_deref(), Some("b"));
     store.set_setting("model", None, timestamp(3)).await.unwrap();
     assert_eq!(store.setting("model").await.unwrap(), None);
+    for key in ["rag.limit", "rag", "ragtime.limit", "rag/limit", "rag.enabled"] {
+        store.set_setting(key, Some("3"), timestamp(4)).await.unwrap();
+    }
+    let expected = ["rag.enabled", "rag.limit"].map(|key| (key.to_owned(), "3".to_owned()));
+    assert_eq!(store.settings_in("rag").await.unwrap(), expected);
+    assert_eq!(store.settings_in("model").await.unwrap(), []);
 }
 
 pub async fn command_history_keeps_order_and_skips_repeats(store: Arc<dyn Store>) {

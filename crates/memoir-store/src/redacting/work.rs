@@ -73,6 +73,7 @@ delegate! { Schedules {
 
 delegate! { Settings {
     fn setting(key: &str) -> Option<String>;
+    fn settings_in(area: &str) -> Vec<(String, String)>;
     fn set_setting(key: &str, value: Option<&str>, now: Timestamp) -> ();
 } }
 

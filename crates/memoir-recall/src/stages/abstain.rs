@@ -19,6 +19,10 @@ struct Threshold {
 #[async_trait]
 impl Stage for AbstainStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
+        // Without matches, the index need not be loaded.
+        if inquiry.ranked.is_empty() {
+            return Ok(());
+        }
         let model = recall.embedder.name();
         let count = recall.store.embedded_count(model).await?;
         let thresholds = Calibration::for_model(recall.embedder.as_ref(), count)

@@ -12,6 +12,10 @@ pub(crate) struct GatherStage;
 impl Stage for GatherStage {
     async fn run(&self, inquiry: &mut Inquiry, recall: &Recall) -> Result<(), RecallError> {
         let conversations: Vec<_> = inquiry.conversations.iter().map(|(id, _)| *id).collect();
+        // Without candidates, the index need not be loaded.
+        if conversations.is_empty() {
+            return Ok(());
+        }
         let outlines = recall.store.outlines(&conversations).await?;
         let early_exchanges = match inquiry.filter.before {
             Some(before) => {

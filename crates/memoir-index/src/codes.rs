@@ -72,6 +72,12 @@ impl Codes {
         self.dimensions.div_ceil(64)
     }
 
+    /// Makes room for more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.words.reserve(rows * self.words_per_row());
+        self.factors.reserve(rows / BLOCK);
+    }
+
     /// Appends the code of a unit vector.
     ///
     /// # Panics

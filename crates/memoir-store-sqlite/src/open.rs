@@ -50,20 +50,23 @@ impl SqliteStore {
     pub async fn open(path: &Path) -> Result<Self> {
         let _lock = lock_for_opening(path).await?;
         let guard = WalGuard::link(path).map_err(|error| file_error(path, &error))?;
-        let traces = match prepare(path).await {
+        let prepared = match prepare(path).await {
             // A damaged header looks like a file of another kind.
             Err(StoreError::Foreign { .. }) if contains_memory(path).await? => {
                 Err(StoreError::Damaged { reason: "its header is unreadable".into() })
             }
-            traces => traces,
+            prepared => prepared,
         };
-        let cleanup = if traces.is_ok() { guard.release() } else { guard.restore() };
-        let traces =
-            traces.and_then(|traces| cleanup.map(|()| traces).map_err(|error| file_error(path, &error)))?;
+        let cleanup = if prepared.is_ok() { guard.release() } else { guard.restore() };
+        let (connection, traces) = prepared
+            .and_then(|prepared| cleanup.map(|()| prepared).map_err(|error| file_error(path, &error)))?;
         let options = connect_options(path);
         let writer = pool(1).connect_lazy_with(options.clone());
         let readers = pool(MAX_READERS).connect_lazy_with(options.clone().read_only(true));
         let store = Self::from_pools(writer, readers, path);
+        // Closing the last connection to a database deletes its log, so another one is opened first.
+        drop(store.readers.acquire().await.map_err(|error| open_error(path, error))?);
+        connection.close().await.map_err(|error| open_error(path, error))?;
         if traces == Traces::Left {
             let eraser = pool(1).connect_lazy_with(options.busy_timeout(ERASURE_TIMEOUT));
             match (Self { writer: eraser.clone(), ..store.clone() }).finish_forgetting().await {
@@ -217,14 +220,21 @@ pub(super) fn open_private_file(path: &Path) -> io::Result<File> {
 }
 
 /// Checks that the file is a Memoir database and migrates its schema. The connection sets no persistent options, so a
-/// foreign file is not modified.
-async fn prepare(path: &Path) -> Result<Traces> {
+/// foreign file is not modified. It is returned, because the log is deleted when no connection is left.
+async fn prepare(path: &Path) -> Result<(SqliteConnection, Traces)> {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT);
     let mut connection =
         SqliteConnection::connect_with(&options).await.map_err(|error| open_error(path, error))?;
-    let traces = identify_and_migrate(&mut connection, path).await;
-    let close_result = connection.close().await.map_err(|error| open_error(path, error));
-    close_result.and(traces)
+    match identify_and_migrate(&mut connection, path).await {
+        Ok(traces) => Ok((connection, traces)),
+        Err(error) => {
+            if let Err(error) = connection.close().await {
+                // The first error says more.
+                tracing::debug!(%error, "could not close a database that cannot be used");
+            }
+            Err(error)
+        }
+    }
 }
 
 /// Whether deleted text may remain in the file.

@@ -195,6 +195,12 @@ impl SegmentTarget for Vectors {
         self.ids.len()
     }
 
+    fn reserve(&mut self, rows: usize) {
+        self.codes.reserve(rows);
+        self.ids.reserve(rows);
+        self.documents.reserve(rows);
+    }
+
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
         let id = row.try_get("id")?;
         let vector = decode_vector(row.try_get("vector")?);

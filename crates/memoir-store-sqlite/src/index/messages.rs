@@ -39,8 +39,10 @@ pub(super) struct Messages {
     pub(super) names: Vec<String>,
     pub(super) conversation_ids: Vec<i64>,
     conversation_numbers: HashMap<i64, u32>,
-    /// Rows of each conversation.
-    pub(super) rows: Vec<Vec<u32>>,
+    /// First and last row of each conversation.
+    ends: Vec<(u32, u32)>,
+    /// The next row of the same conversation. A list needs no memory of its own for each conversation.
+    next: Vec<u32>,
     /// Number of words in each conversation.
     pub(super) lengths: Vec<u32>,
     /// Row of each id. A vector is compact because ids have few gaps.
@@ -68,6 +70,27 @@ impl Messages {
     pub(super) fn row(&self, id: i64) -> Option<usize> {
         let row = *self.by_id.get(usize::try_from(id).ok()?)?;
         (row != NONE).then_some(row as usize)
+    }
+
+    /// Returns the rows of a conversation, in order.
+    pub(super) fn rows_of(&self, conversation: u32) -> impl Iterator<Item = usize> {
+        let first = self.ends.get(conversation as usize).map(|(first, _)| *first);
+        std::iter::successors(first, |row| Some(self.next[*row as usize]).filter(|next| *next != NONE))
+            .map(|row| row as usize)
+    }
+
+    /// Makes room for more rows, because growing step by step takes longer than reading them.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.ids.reserve(rows);
+        self.exchanges.reserve(rows);
+        self.conversations.reserve(rows);
+        self.created.reserve(rows);
+        self.words.reserve(rows);
+        self.tokens.reserve(rows);
+        self.flags.reserve(rows);
+        self.authors.reserve(rows);
+        self.next.reserve(rows);
+        self.by_id.reserve(rows);
     }
 
     /// Returns the number of a conversation, if it has messages.
@@ -130,7 +153,13 @@ impl Messages {
         let position = u32::try_from(row).unwrap_or(NONE);
         let conversation = self.conversation_number(conversation);
         self.conversations.push(conversation);
-        self.rows[conversation as usize].push(position);
+        self.next.push(NONE);
+        let (first, last) = &mut self.ends[conversation as usize];
+        match self.next.get_mut(*last as usize) {
+            Some(next) => *next = position,
+            None => *first = position,
+        }
+        *last = position;
         self.lengths[conversation as usize] += u32::from(self.words[row]);
         self.total_words += u64::from(self.words[row]);
         let id = usize::try_from(self.ids[row]).unwrap_or(0);
@@ -149,7 +178,7 @@ impl Messages {
         }
         *self.conversation_numbers.entry(conversation).or_insert_with(|| {
             self.conversation_ids.push(conversation);
-            self.rows.push(Vec::new());
+            self.ends.push((NONE, NONE));
             self.lengths.push(0);
             u32::try_from(self.conversation_ids.len() - 1).unwrap_or(NONE)
         })
@@ -224,7 +253,6 @@ impl Messages {
             let renumber =
                 |author: u16| usize::from(author).checked_sub(1).and_then(|name| names.get(name).copied());
             self.authors.extend(authors.map(|author| renumber(author).unwrap_or(0)));
-            self.by_id.reserve(count);
             conversations.for_each(|conversation| self.add_to_conversation(conversation));
             Some(())
         };

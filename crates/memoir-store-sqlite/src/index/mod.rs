@@ -270,8 +270,8 @@ impl Index {
             conversations.iter().filter_map(|id| self.messages.conversation(*id)).collect();
         numbers.sort_unstable_by_key(|number| self.messages.conversation_ids[*number as usize]);
         numbers.dedup();
-        let rows = numbers.iter().flat_map(|number| &self.messages.rows[*number as usize]);
-        rows.map(|row| self.messages.outline(*row as usize)).collect()
+        let rows = numbers.iter().flat_map(|number| self.messages.rows_of(*number));
+        rows.map(|row| self.messages.outline(row)).collect()
     }
 
     /// Returns the number of messages with embeddings from this model, or zero if another model's are loaded.
@@ -295,9 +295,7 @@ impl Index {
         let query = vectors.codes.query(vector);
         let numbers = conversations.iter().filter_map(|id| Some((*id, self.messages.conversation(*id)?)));
         numbers
-            .flat_map(|(id, number)| {
-                self.messages.rows[number as usize].iter().map(move |row| (id, *row as usize))
-            })
+            .flat_map(|(id, number)| self.messages.rows_of(number).map(move |row| (id, row)))
             .filter_map(|(conversation_id, message)| {
                 let discounts = std::iter::once(0.0).chain(std::iter::repeat(LATER_PART_DISCOUNT));
                 let rows = vectors.rows_of_message(message).zip(discounts);
@@ -408,6 +406,10 @@ impl SegmentTarget for Messages {
         self.len()
     }
 
+    fn reserve(&mut self, rows: usize) {
+        Self::reserve(self, rows);
+    }
+
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
         self.push_sql(row)
     }
@@ -440,6 +442,10 @@ impl SegmentTarget for VectorTarget<'_> {
         self.vectors.ids.len()
     }
 
+    fn reserve(&mut self, rows: usize) {
+        self.vectors.reserve(rows);
+    }
+
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
         self.vectors.push_sql(row, self.messages)
     }
@@ -470,6 +476,10 @@ struct SummaryTarget<'a> {
 impl SegmentTarget for SummaryTarget<'_> {
     fn rows(&self) -> usize {
         self.summaries.ids.len()
+    }
+
+    fn reserve(&mut self, rows: usize) {
+        self.summaries.reserve(rows);
     }
 
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {

@@ -13,8 +13,8 @@ pub(super) const ROWS_PER_SEGMENT: usize = 1024;
 /// Minimum number of rows to pack if deletions left them between two segments. Fewer are read as quickly one by one.
 pub(super) const MIN_ROWS_BETWEEN: usize = 128;
 
-/// Number of segments read at a time.
-const BATCH_SIZE: u32 = 64;
+/// Maximum number of rows to make room for at once.
+const MAX_RESERVED: usize = 1 << 20;
 
 /// The `kind` and `model` of the segments to read or write. `model` is empty for messages.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,8 @@ pub(super) struct Kind<'a> {
 pub(super) trait SegmentTarget {
     /// Returns the number of rows.
     fn rows(&self) -> usize;
+    /// Makes room for more rows.
+    fn reserve(&mut self, rows: usize);
     /// Adds an unpacked row. Returns its id.
     fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error>;
     /// Adds the rows of a segment. Returns `false` if the segment is malformed.
@@ -61,47 +63,59 @@ pub(super) async fn read(
 ) -> Result<()> {
     // Segments are read only once. Later there are few new rows, whether they are packed or not.
     let mut last_first_id = progress.last_id;
-    while !progress.segments_read {
-        let batch = sqlx::query(
-            "SELECT id, first_id, last_id, count, checksum, data FROM _index_segments
-             WHERE kind = ? AND model = ? AND first_id > ? ORDER BY first_id LIMIT ?",
+    if !progress.segments_read {
+        let rows: i64 = sqlx::query_scalar(
+            "SELECT coalesce(sum(count), 0) FROM _index_segments WHERE kind = ? AND model = ? AND first_id > ?",
         )
         .bind(kind.name)
         .bind(kind.model)
         .bind(last_first_id)
-        .bind(BATCH_SIZE)
-        .fetch_all(&mut *connection)
+        .fetch_one(&mut *connection)
         .await
         .or_store_error()?;
-        let is_last = batch.len() < BATCH_SIZE as usize;
-        for row in batch {
-            last_first_id = row.try_get("first_id").or_store_error()?;
-            read_segment(connection, progress, &row, target).await?;
+        // A damaged count must not exhaust the memory.
+        target.reserve(usize::try_from(rows).map_or(0, |rows| rows.min(MAX_RESERVED) + ROWS_PER_SEGMENT));
+    }
+    while !progress.segments_read {
+        let mut segments = sqlx::query(
+            "SELECT id, first_id, last_id, count, checksum, data FROM _index_segments
+             WHERE kind = ? AND model = ? AND first_id > ? ORDER BY first_id",
+        )
+        .bind(kind.name)
+        .bind(kind.model)
+        .bind(last_first_id)
+        .fetch(&mut *connection);
+        // One segment is read while the previous one is unpacked.
+        let after_gap = loop {
+            let Some(segment) = segments.try_next().await.or_store_error()? else { break None };
+            last_first_id = segment.try_get("first_id").or_store_error()?;
+            if last_first_id > progress.last_id + 1 && has_valid_checksum(&segment).or_store_error()? {
+                break Some(segment);
+            }
+            read_segment(progress, &segment, target)?;
+        };
+        drop(segments);
+        // Rows must be added in order of their ids, and the connection does one query at a time.
+        match after_gap {
+            Some(segment) => {
+                read_unpacked(connection, progress, last_first_id, target).await?;
+                read_segment(progress, &segment, target)?;
+            }
+            None => progress.segments_read = true,
         }
-        progress.segments_read = is_last;
     }
     read_unpacked(connection, progress, i64::MAX, target).await
 }
 
-/// Reads a segment and the unpacked rows before it.
-async fn read_segment(
-    connection: &mut SqliteConnection,
-    progress: &mut Progress,
-    row: &SqliteRow,
-    target: &mut impl SegmentTarget,
-) -> Result<()> {
+/// Adds the rows of a segment that follows the rows read so far.
+fn read_segment(progress: &mut Progress, row: &SqliteRow, target: &mut impl SegmentTarget) -> Result<()> {
     let number = |column| row.try_get::<i64, _>(column).or_store_error();
     let (id, first, last) = (number("id")?, number("first_id")?, number("last_id")?);
     // Segments never overlap. If two do, one of them is damaged.
-    let mut is_intact = first > progress.last_id && has_valid_checksum(row).or_store_error()?;
-    if is_intact {
-        // Rows must be added in order of their ids.
-        if first > progress.last_id + 1 {
-            read_unpacked(connection, progress, first, target).await?;
-        }
-        let count = usize::try_from(number("count")?).unwrap_or(0);
-        is_intact = target.unpack(row.try_get("data").or_store_error()?, count);
-    }
+    let is_intact = first > progress.last_id
+        && has_valid_checksum(row).or_store_error()?
+        && target
+            .unpack(row.try_get("data").or_store_error()?, usize::try_from(number("count")?).unwrap_or(0));
     if is_intact {
         progress.last_id = last;
     } else {

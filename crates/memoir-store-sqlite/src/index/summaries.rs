@@ -44,6 +44,15 @@ impl SummaryIndex {
         }
     }
 
+    /// Makes room for more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.codes.reserve(rows);
+        self.ids.reserve(rows);
+        self.exchanges.reserve(rows);
+        self.conversations.reserve(rows);
+        self.moments.reserve(rows);
+    }
+
     /// Returns the key under which segments are stored.
     pub(super) fn key(&self) -> String {
         format!("{}#{}", self.model, self.codes.dimensions())

@@ -131,6 +131,14 @@ impl Vectors {
         first.into_iter().flat_map(|first| first..).take_while(is_part)
     }
 
+    /// Makes room for more rows.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.codes.reserve(rows);
+        self.ids.reserve(rows);
+        self.messages.reserve(rows);
+        self.rows_by_message.reserve(rows);
+    }
+
     /// Adds a row of [`UNPACKED`].
     pub(super) fn push_sql(&mut self, row: &SqliteRow, messages: &Messages) -> Result<i64, sqlx::Error> {
         let (id, subject): (i64, i64) = (row.try_get("id")?, row.try_get("subject_id")?);

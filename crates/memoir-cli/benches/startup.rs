@@ -12,16 +12,11 @@
 use std::time::{Duration, Instant};
 
 use memoir_embed::{DIMENSIONS, NAME};
-use memoir_store::Memory as _;
-use memoir_store_sqlite::{
-    SqliteStore,
-    fill::{generate_text, vector},
-};
+use memoir_store_sqlite::fill::{EXCHANGES_PER_CONVERSATION, fill_file};
 use memoir_testkit::{Terminal, TestHome};
 
 /// Default numbers of messages.
 const SIZES: &str = "0,100000";
-const EXCHANGES_PER_CONVERSATION: i64 = 10;
 const RUNS: usize = 30;
 
 /// aichat's config: with a model it starts without questions. No request is sent.
@@ -133,16 +128,5 @@ fn millis(time: Duration) -> f64 {
 
 fn fill(home: &TestHome, messages: i64) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    runtime.block_on(async {
-        let store = SqliteStore::open(&home.database()).await.unwrap();
-        store
-            .fill_conversations_for_benchmark(messages / 2, EXCHANGES_PER_CONVERSATION, generate_text)
-            .await
-            .unwrap();
-        store.fill_vectors_for_benchmark(NAME, |number| vector(number, DIMENSIONS)).await.unwrap();
-        // The first search packs the index.
-        store.similarities(NAME, &vector(0, DIMENSIONS), &[]).await.unwrap();
-        store.settle().await;
-        store.close().await;
-    });
+    runtime.block_on(fill_file(&home.database(), messages, NAME, DIMENSIONS)).unwrap();
 }

@@ -1,6 +1,8 @@
 //! Fills a store with generated conversations, for benchmarks.
 
-use memoir_store::Result;
+use std::path::Path;
+
+use memoir_store::{Memory as _, Result};
 use sqlx::AssertSqlSafe;
 
 use super::{SqliteStore, error::SqlResultExt as _, index};
@@ -119,6 +121,21 @@ impl SqliteStore {
         }
         transaction.commit().await.or_store_error()
     }
+}
+
+/// Exchanges in each conversation of [`fill_file`].
+pub const EXCHANGES_PER_CONVERSATION: i64 = 10;
+
+/// Creates a database with generated messages, each with a random embedding of `model`, and packs its index.
+pub async fn fill_file(path: &Path, messages: i64, model: &str, dimensions: usize) -> Result<()> {
+    let store = SqliteStore::open(path).await?;
+    store.fill_conversations_for_benchmark(messages / 2, EXCHANGES_PER_CONVERSATION, generate_text).await?;
+    store.fill_vectors_for_benchmark(model, |number| vector(number, dimensions)).await?;
+    // The first search packs the index.
+    store.similarities(model, &vector(0, dimensions), &[]).await?;
+    store.settle().await;
+    store.close().await;
+    Ok(())
 }
 
 /// Returns a pseudorandom vector of length 1, which depends on `number` only.

@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn the_transform_adds_and_subtracts_at_every_distance() {
-        for length in [1, 2, 4, 8, 64] {
-            let mut values: Vec<f32> = (0..length).map(|index| f32::from(index as u8) - 3.5).collect();
+        for length in [1usize, 2, 4, 8, 64] {
+            let mut values: Vec<f32> = (0..length).map(|index| index as f32 - 3.5).collect();
             let mut expected = values.clone();
             for distance in (0..length.ilog2()).map(|step| 1 << step) {
                 expected = (0..length)

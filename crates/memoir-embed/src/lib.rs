@@ -14,6 +14,7 @@ mod kernel;
 mod linear;
 mod reader;
 mod tokens;
+mod vocabulary;
 mod weights;
 
 use std::sync::LazyLock;

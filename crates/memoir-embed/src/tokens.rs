@@ -3,24 +3,15 @@
 //! Existing tokenizer crates are either very large or cannot be shared between threads. The reference embeddings verify
 //! this one against the original in several scripts.
 
-use std::{borrow::Cow, collections::HashMap};
-
-use foldhash::fast::FixedState;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use crate::error::AssetError;
+use crate::{error::AssetError, vocabulary::Vocabulary};
 
 /// Maximum tokens the model reads. Longer texts are truncated.
 pub(crate) const MAX_TOKENS: usize = 256;
 
-/// Number of words in the vocabulary of the built-in models.
-const VOCABULARY_SIZE: usize = 30_522;
-
 /// Maximum length of a word in characters. Longer words become the unknown token.
 const MAX_WORD_CHARS: usize = 100;
-
-/// Ids by word. The words are not chosen by an attacker, so the hashes need not be random.
-pub(crate) type Vocabulary = HashMap<Cow<'static, str>, u32, FixedState>;
 
 pub(crate) struct Tokens {
     vocabulary: Vocabulary,
@@ -35,10 +26,7 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Loads the vocabulary of the built-in models.
     pub(crate) fn load() -> Result<Self, AssetError> {
-        let words = include_str!("../assets/vocab.txt");
-        let mut vocabulary = Vocabulary::with_capacity_and_hasher(VOCABULARY_SIZE, FixedState::default());
-        vocabulary.extend(words.lines().map(Cow::Borrowed).zip(0..));
-        Self::new(vocabulary, true, MAX_TOKENS)
+        Self::new(Vocabulary::BuiltIn, true, MAX_TOKENS)
     }
 
     /// Creates a tokenizer from the words of a vocabulary and their ids.
@@ -47,14 +35,14 @@ impl Tokens {
         is_uncased: bool,
         max_tokens: usize,
     ) -> Result<Self, AssetError> {
-        let special = |name| vocabulary.get(name).copied().ok_or(AssetError::MissingToken { name });
+        let special = |name| vocabulary.id(name).ok_or(AssetError::MissingToken { name });
         let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
         Ok(Self { start, end, unknown, vocabulary, is_uncased, max_tokens })
     }
 
     /// Returns the largest id.
     pub(crate) fn max_id(&self) -> u32 {
-        self.vocabulary.values().copied().max().unwrap_or(0)
+        self.vocabulary.max_id()
     }
 
     /// Returns the token ids of a text between a start and an end token, truncated to the maximum.
@@ -98,7 +86,7 @@ impl Tokens {
                     piece.push_str("##");
                 }
                 piece.push_str(&rest[..end]);
-                self.vocabulary.get(piece.as_str()).map(|id| (*id, end))
+                self.vocabulary.id(&piece).map(|id| (id, end))
             });
             let Some((id, end)) = longest else { break };
             ids.push(id);

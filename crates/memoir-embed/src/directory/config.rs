@@ -1,7 +1,6 @@
 //! The files that describe a model, in the layout of Sentence Transformers.
 
 use std::{
-    borrow::Cow,
     collections::HashMap,
     fs, io,
     path::{Path, PathBuf},
@@ -10,11 +9,7 @@ use std::{
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::error::DirectoryError;
-use crate::{
-    Pooling,
-    encoder::Shape,
-    tokens::{Tokens, Vocabulary},
-};
+use crate::{Pooling, encoder::Shape, tokens::Tokens, vocabulary::Vocabulary};
 
 /// File with the weights.
 pub(super) const WEIGHTS: &str = "model.safetensors";
@@ -195,16 +190,13 @@ impl Description {
         let normalizer = tokenizer.as_ref().and_then(|tokenizer| tokenizer.normalizer.as_ref()?.lowercase);
         let is_uncased = normalizer.or(config.do_lower_case).unwrap_or(true);
         let path = directory.join(VOCABULARY);
-        let words: Vocabulary = match (fs::read_to_string(&path), tokenizer) {
-            (Ok(text), _) => text.lines().map(|word| Cow::Owned(word.to_owned())).zip(0..).collect(),
-            (Err(_), Some(tokenizer)) => {
-                let vocabulary: HashMap<String, u32> = serde_json::from_value(tokenizer.model.vocab)
-                    .map_err(|source| DirectoryError::Invalid { path: directory.join(TOKENIZER), source })?;
-                vocabulary.into_iter().map(|(word, id)| (Cow::Owned(word), id)).collect()
-            }
+        let ids: HashMap<String, u32> = match (fs::read_to_string(&path), tokenizer) {
+            (Ok(text), _) => text.lines().map(str::to_owned).zip(0..).collect(),
+            (Err(_), Some(tokenizer)) => serde_json::from_value(tokenizer.model.vocab)
+                .map_err(|source| DirectoryError::Invalid { path: directory.join(TOKENIZER), source })?,
             (Err(source), None) => return Err(DirectoryError::Unreadable { path, source }),
         };
-        Ok(Tokens::new(words, is_uncased, self.max_tokens)?)
+        Ok(Tokens::new(Vocabulary::Read(ids), is_uncased, self.max_tokens)?)
     }
 }
 

@@ -1,5 +1,11 @@
 //! The environment variables, directories and executable path of this process.
 
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    process::Command,
+};
+
 use etcetera::BaseStrategy as _;
 use memoir_runtime::{Failure, environment::Environment, home::Home};
 
@@ -21,4 +27,26 @@ pub(crate) fn home(environment: &Environment) -> Result<Home, Failure> {
     let data = strategy.data_dir().join("memoir");
     let state = strategy.state_dir().map_or_else(|| data.clone(), |state| state.join("memoir"));
     Ok(Home::new(data, strategy.config_dir().join("memoir"), state))
+}
+
+/// Replaces this process by a new one of the same program, or of the version that has taken its place. Returns only if that
+/// fails.
+#[cfg(unix)]
+pub(crate) fn replace(arguments: impl Iterator<Item = OsString>) -> io::Error {
+    use std::os::unix::{ffi::OsStrExt as _, process::CommandExt as _};
+
+    let arguments: Vec<OsString> = arguments.collect();
+    let path = std::env::current_exe().unwrap_or_default();
+    // Linux adds this to the path if another file has taken its place.
+    let installed = path.as_os_str().as_bytes().strip_suffix(b" (deleted)").map(OsStr::from_bytes);
+    // The last one leads to the running program, even if its file was deleted.
+    let programs = [installed.unwrap_or(path.as_os_str()), OsStr::new("/proc/self/exe")];
+    let [_, error] = programs.map(|program| Command::new(program).args(&arguments).exec());
+    error
+}
+
+/// Replaces this process by a new one of the same program, which is not possible on this system.
+#[cfg(not(unix))]
+pub(crate) fn replace(_arguments: impl Iterator<Item = OsString>) -> io::Error {
+    io::ErrorKind::Unsupported.into()
 }

@@ -9,6 +9,9 @@ use std::{
 use memoir_models::Provider;
 use secrecy::SecretString;
 
+/// Time without calls after which an MCP server starts over if the user sets none.
+const DEFAULT_IDLE_MS: u64 = 60_000;
+
 /// Time after which a hook stops if the user sets none. People notice longer delays.
 const DEFAULT_HOOK_LIMIT_MS: u64 = 300;
 
@@ -46,6 +49,10 @@ pub const ALL: &[Variable] = &[
     variable(
         "MEMOIR_HOOK_LIMIT_MS",
         "Time in milliseconds after which `memoir hook` stops, so that it does not delay another program; 300 if not set.",
+    ),
+    variable(
+        "MEMOIR_MCP_IDLE_MS",
+        "Time in milliseconds without calls after which `memoir mcp serve` starts over to free memory; 60000 if not set.",
     ),
     variable("ANTHROPIC_API_KEY", "API key for Anthropic."),
     variable("ANTHROPIC_BASE_URL", "Base URL of the Anthropic API, for example that of a gateway."),
@@ -190,6 +197,12 @@ impl Environment {
     pub fn hook_limit(&self) -> Duration {
         let limit = self.get("MEMOIR_HOOK_LIMIT_MS").and_then(|limit| limit.parse().ok());
         Duration::from_millis(limit.unwrap_or(DEFAULT_HOOK_LIMIT_MS))
+    }
+
+    /// Returns the time without calls after which an MCP server starts over: the value of `MEMOIR_MCP_IDLE_MS`, or a minute.
+    pub fn idle_time(&self) -> Duration {
+        let time = self.get("MEMOIR_MCP_IDLE_MS").and_then(|time| time.parse().ok());
+        Duration::from_millis(time.unwrap_or(DEFAULT_IDLE_MS))
     }
 
     /// Returns the addresses in `MEMOIR_LOCAL_SERVERS`.

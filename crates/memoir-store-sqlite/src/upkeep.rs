@@ -17,7 +17,6 @@ use super::{
     damage::DamageNote,
     error::{SqlResultExt as _, file_error, open_error, store_error},
     files::{SUFFIXES, copy_private, copy_with_log, remove_derived_file, with_suffix},
-    index::{Chunks, Index},
     open::{APPLICATION_ID, lock_for_opening, open_private_file},
     salvage::{ZEROED_BYTES, salvage},
     wal_guard::WalGuard,
@@ -25,12 +24,6 @@ use super::{
 
 #[async_trait]
 impl Upkeep for SqliteStore {
-    async fn release_memory(&self) -> Result<()> {
-        *self.index.write().await = Index::default();
-        *self.chunks.write().await = Chunks::default();
-        Ok(())
-    }
-
     fn schema_version(&self) -> i64 {
         SCHEMA_VERSION
     }

@@ -85,9 +85,6 @@ pub trait Upkeep: Send + Sync {
     /// Returns the maximum size of a backup, in bytes.
     async fn size(&self) -> Result<u64>;
 
-    /// Frees what the store keeps in memory to be fast. The next search reads it again.
-    async fn release_memory(&self) -> Result<()>;
-
     /// Recreates the missing exchanges of messages that have none. Returns the number of exchanges created.
     async fn recreate_missing_exchanges(&self) -> Result<u64>;
 }

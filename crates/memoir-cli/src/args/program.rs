@@ -179,6 +179,9 @@ pub(crate) enum McpCommand {
         /// What the client may see
         #[arg(long, value_enum, default_value_t = ServedScope::Project)]
         scope: ServedScope,
+        /// Start of a session that another process began
+        #[arg(long, hide = true)]
+        handshake: Option<String>,
     },
     /// Connect to all servers, and list their tools and problems
     List {

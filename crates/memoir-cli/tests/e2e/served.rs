@@ -1,8 +1,8 @@
 //! `memoir mcp serve`: memory for other programs.
 
-use std::fs;
+use std::{fs, path::Path, time::Duration};
 
-use memoir_testkit::{McpClient, McpRevision, TestHome};
+use memoir_testkit::{McpClient, McpRevision, TestHome, wait_until};
 use serde_json::{Value, json};
 
 use crate::{helpers::import_exchanges, home};
@@ -143,6 +143,21 @@ fn texts_are_fetched_listed_and_read_as_resources() {
         }
         assert_eq!(client.close(), Some(0));
     }
+}
+
+#[test]
+fn a_period_is_answered_with_conversations_that_can_be_fetched() {
+    let home = home();
+    import(&home, &project(&home), "2026-05-01T10:00:00Z", "The gate code is 4711.");
+    let mut client = serve(&home, McpRevision::V2026);
+    let recalled = client.call("recall", json!({"question": "What did we talk about on 1 May 2026?"}));
+    let answer = recalled["structuredContent"]["answer"].as_str().unwrap();
+    assert_eq!(answer, "<memory>\n2026-05-01\n- conversation-1: Imported\n</memory>");
+    let fetched = client.call("fetch", json!({"id": "conversation-1"}))["structuredContent"].clone();
+    assert!(fetched["text"].as_str().unwrap().contains("4711"), "{fetched}");
+    let nothing = client.call("recall", json!({"question": "What did we talk about on 2 May 2026?"}));
+    let answer = nothing["structuredContent"]["answer"].as_str().unwrap();
+    assert!(answer.contains("no conversations from this period"), "{answer}");
 }
 
 #[test]
@@ -408,4 +423,74 @@ fn only_what_the_user_was_asked_about_is_forgotten() {
         assert!(result["structuredContent"]["forgotten"].is_null(), "{revision:?}: {result}");
         assert!(home.exchanges().len() > before, "{revision:?}");
     }
+}
+
+/// Returns whether a server has started over: its arguments then carry the start of the session.
+#[cfg(target_os = "linux")]
+fn has_started_over(client: &McpClient) -> bool {
+    let arguments = fs::read_to_string(format!("/proc/{}/cmdline", client.pid())).unwrap();
+    arguments.split('\0').any(|argument| argument == "--handshake")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_idle_server_starts_over_and_the_session_goes_on() {
+    for revision in REVISIONS {
+        let home = home();
+        import(&home, &project(&home), "2026-05-01T10:00:00Z", "The gate code is 4711.");
+        let run = home.memoir(["mcp", "serve"]).env("MEMOIR_MCP_IDLE_MS", "200");
+        let mut client = McpClient::start(run, revision, Some(true));
+        for _ in 0..2 {
+            let found = client.call("search", json!({"query": "gate code"}));
+            assert_eq!(found["structuredContent"]["results"][0]["id"], "exchange-1", "{found}");
+            wait_until("the server has started over", || has_started_over(&client));
+        }
+        // The user thinks longer than a server may be idle.
+        client.while_asked(|| std::thread::sleep(Duration::from_millis(700)));
+        let forgotten = client.call("forget", json!({"ids": ["exchange-1"]}))["structuredContent"].clone();
+        assert_eq!(forgotten["forgotten"], true, "{forgotten}");
+        assert_eq!(home.exchanges().len(), 0);
+        assert_eq!(client.close(), Some(0));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_request_is_lost_while_a_server_starts_over() {
+    for revision in REVISIONS {
+        let home = home();
+        let run = home.memoir(["mcp", "serve"]).env("MEMOIR_MCP_IDLE_MS", "1");
+        let mut client = McpClient::start(run, revision, None);
+        // Starting over takes about a tenth of a second, so requests arrive at every moment of it.
+        for step in 0..60 {
+            std::thread::sleep(Duration::from_millis(80 + step * 2));
+            let statement = format!("Number {step} is on the list.");
+            let remembered = client.call("remember", json!({"statement": statement}));
+            assert_eq!(
+                remembered["structuredContent"]["id"],
+                format!("exchange-{}", step + 1),
+                "{remembered}"
+            );
+        }
+        assert!(has_started_over(&client));
+        assert_eq!(client.close(), Some(0));
+        assert_eq!(home.exchanges().len(), 60);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_whose_program_was_deleted_starts_over() {
+    let built = Path::new(env!("CARGO_BIN_EXE_memoir"));
+    let directory = tempfile::tempdir_in(built.parent().unwrap()).unwrap();
+    let program = directory.path().join("memoir");
+    fs::hard_link(built, &program).unwrap();
+    let home = TestHome::new(program.to_str().unwrap());
+    let run = home.memoir(["mcp", "serve"]).env("MEMOIR_MCP_IDLE_MS", "100");
+    let mut client = McpClient::start(run, McpRevision::V2025, None);
+    fs::remove_file(&program).unwrap();
+    wait_until("the server has started over", || has_started_over(&client));
+    let nothing = client.call("search", json!({"query": "gate code"}));
+    assert_eq!(nothing["structuredContent"]["results"], json!([]), "{nothing}");
+    assert_eq!(client.close(), Some(0));
 }

@@ -78,15 +78,6 @@ impl MemoryView {
         Ok(Self { runtime: runtime.clone(), recall, reach })
     }
 
-    /// Frees what is kept in memory to be fast.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the store fails.
-    pub async fn release_memory(&self) -> Result<(), Failure> {
-        Ok(self.runtime.store().release_memory().await?)
-    }
-
     /// Returns the project that the program works for.
     pub fn project(&self) -> String {
         self.runtime.scope()

@@ -1,10 +1,5 @@
 //! Answers the requests of a client.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-
 use memoir_core::{Clock as _, ExchangeSource, SystemClock, Timestamp};
 use memoir_runtime::view::MemoryView;
 use rmcp::{
@@ -18,7 +13,7 @@ use rmcp::{
     service::RequestContext,
 };
 
-use super::{prompts, resources, tools::ToolName};
+use super::{activity::Activity, prompts, resources, tools::ToolName};
 use crate::quote::title;
 
 /// How long clients may cache the lists of tools and prompts, which change only with the program.
@@ -35,13 +30,13 @@ const INSTRUCTIONS: &str = "Memoir is the user's long-term memory across program
 pub(super) struct MemoryServer {
     pub(super) view: MemoryView,
     started: Timestamp,
-    /// Whether a request has been answered since the server last looked.
-    pub(super) activity: Arc<AtomicBool>,
+    /// Requests that are being answered.
+    pub(super) activity: Activity,
 }
 
 impl MemoryServer {
     pub(super) fn new(view: MemoryView) -> Self {
-        Self { view, started: SystemClock.now(), activity: Arc::default() }
+        Self { view, started: SystemClock.now(), activity: Activity::default() }
     }
 
     /// Returns the program that a request comes from.
@@ -88,9 +83,8 @@ impl ServerHandler for MemoryServer {
                 None,
             ));
         };
-        let response = tool.call(self, request, &context).await;
-        self.activity.store(true, Ordering::Relaxed);
-        Ok(response)
+        let _work = self.activity.start();
+        Ok(tool.call(self, request, &context).await)
     }
 
     async fn list_resources(
@@ -98,6 +92,7 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        let _work = self.activity.start();
         resources::list(&self.view).await
     }
 
@@ -114,6 +109,7 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        let _work = self.activity.start();
         resources::read(&self.view, &request.uri).await.map(ReadResourceResponse::from)
     }
 
@@ -130,6 +126,7 @@ impl ServerHandler for MemoryServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        let _work = self.activity.start();
         prompts::get(&self.view, &request).await.map(GetPromptResponse::from)
     }
 }

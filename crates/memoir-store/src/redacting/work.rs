@@ -95,7 +95,6 @@ delegate! { Upkeep {
     fn check_quickly() -> Vec<StoreFault>;
     fn back_up(to: &Path) -> ();
     fn size() -> u64;
-    fn release_memory() -> ();
     fn recreate_missing_exchanges() -> u64;
 } clean {
     fn schema_version(&self) -> i64 {

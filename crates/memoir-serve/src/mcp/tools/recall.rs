@@ -1,8 +1,10 @@
 //! `recall`: what memory says about a question.
 
-use memoir_core::Answer;
-use memoir_recall::render_answer;
-use memoir_runtime::{Failure, view::LookUp};
+use memoir_core::{Answer, Overview};
+use memoir_runtime::{
+    Failure,
+    view::{ItemId, LookUp, MemoryView},
+};
 use rmcp::{
     model::Tool,
     schemars::{self, JsonSchema},
@@ -56,7 +58,7 @@ pub(super) async fn run(arguments: Arguments, server: &MemoryServer) -> Result<R
     let recollection = server.view.look_up(&request, MAX_TOKENS).await?;
     let answer = match &recollection.answer {
         Some(Answer::Quotation(quotation)) => Some(quotation.text.clone()),
-        Some(Answer::Overview(_)) => Some(render_answer(&recollection, &server.view.recall().zone)),
+        Some(Answer::Overview(overview)) => Some(list_conversations(overview, &server.view)),
         Some(Answer::Absent { .. } | Answer::Noted { .. }) | None => None,
     };
     let citations = match recollection.answer {
@@ -65,4 +67,21 @@ pub(super) async fn run(arguments: Arguments, server: &MemoryServer) -> Result<R
         _ => server.view.cite(&recollection).await?,
     };
     Ok(RecallResult::new(answer, citations, recollection.notices))
+}
+
+/// Lists the conversations of a period with the ids that `fetch` reads.
+fn list_conversations(overview: &Overview, view: &MemoryView) -> String {
+    let mut lines = Vec::new();
+    for day in &overview.days {
+        lines.push(day.day.format_date(&view.recall().zone));
+        let conversations = day.conversations.iter();
+        lines.extend(conversations.map(|(id, title)| format!("- {}: {title}", ItemId::Conversation(*id))));
+    }
+    match overview.omitted {
+        0 if lines.is_empty() => "There are no conversations from this period.".to_owned(),
+        0 => lines.join("\n"),
+        omitted => {
+            format!("{}\n{omitted} later ones are not listed. Ask for a shorter period.", lines.join("\n"))
+        }
+    }
 }

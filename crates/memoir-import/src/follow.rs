@@ -4,11 +4,12 @@
 //! may shorten or rewrite its file, for example when it compacts the conversation; and nobody asked for this import, so
 //! what the user has forgotten must not come back.
 
-use memoir_core::{DraftMessage, ExchangeId, Role, Timestamp};
+use memoir_core::{DraftMessage, ExchangeId, ExchangeSource, Role, Timestamp};
 use memoir_store::{Conversations, Exchanges, Import, Imports, StoreError};
 
 use crate::{
     ImportOutcome, ImportedConversation,
+    exchanges::into_exchanges,
     import::{NewMessages, import_conversation, put_messages},
 };
 
@@ -49,10 +50,12 @@ pub async fn follow_conversation(
     if let Some(forgotten) = store.forgotten_at(&conversation.origin).await? {
         messages.retain(|message| message.created > forgotten && message.created <= now);
     }
-    if messages.is_empty() {
+    let mut conversation = ImportedConversation { messages, ..conversation.clone() };
+    let copied = count_copied(store, &conversation).await?;
+    conversation.messages.drain(..copied);
+    if conversation.messages.is_empty() {
         return Ok(FollowOutcome { outcome: ImportOutcome::Unchanged, holds_back });
     }
-    let conversation = ImportedConversation { messages, ..conversation.clone() };
     let outcome = match import_conversation(store, &conversation, now, false).await? {
         ImportOutcome::Different => add_newer(store, &conversation, now).await?,
         outcome => outcome,
@@ -86,6 +89,23 @@ fn count_complete(conversation: &ImportedConversation, last_exchange: LastExchan
 
 fn ends_with_answer(messages: &[DraftMessage]) -> bool {
     messages.last().is_some_and(|message| message.body.role() == Role::Assistant)
+}
+
+/// Returns the number of messages at the beginning of a new session that are stored with another one. When a session is
+/// resumed or forked, some programs copy it.
+async fn count_copied(
+    store: &(impl Imports + ?Sized),
+    conversation: &ImportedConversation,
+) -> Result<usize, StoreError> {
+    if !conversation.has_times || !store.imports(&conversation.origin).await?.is_empty() {
+        return Ok(0);
+    }
+    let source = ExchangeSource::from_origin(&conversation.origin);
+    let exchanges = into_exchanges(&conversation.messages, &conversation.model, source.as_ref());
+    let are_stored = store.are_stored(&exchanges).await?;
+    let copied = are_stored.iter().rposition(|is_stored| *is_stored).map_or(0, |last| last + 1);
+    // What is missing in between was forgotten.
+    Ok(exchanges[..copied].iter().map(|exchange| exchange.messages.len()).sum())
 }
 
 /// Adds the messages that are newer than everything imported before, because the file was rewritten.
@@ -232,5 +252,28 @@ mod tests {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         assert_eq!(follow(&store, &texts, LastExchange::Ended).await.outcome, ImportOutcome::New(2));
         assert_eq!(stored(&store).await, texts[2..]);
+    }
+
+    #[tokio::test]
+    async fn a_copied_session_adds_only_what_is_new() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        follow(&store, &["p1", "a2", "p3", "a4", "p5", "a6"], LastExchange::Ended).await;
+        let forgotten = store.exchanges(ConversationId::new(1), 10).await.unwrap()[1].id;
+        store.forget(Forget::Exchange(forgotten)).await.unwrap();
+        let now = Timestamp::from_millis(i64::MAX / 2);
+        let follow_copy = async |texts: &[&str], origin: &str| {
+            let copy = ImportedConversation { origin: origin.into(), ..conversation(texts, false) };
+            follow_conversation(&store, &copy, LastExchange::Ended, now).await.unwrap().outcome
+        };
+        let copied = ["p1", "a2", "p3", "a4", "p5", "a6"];
+        assert_eq!(follow_copy(&copied, "claude-code/2").await, ImportOutcome::Unchanged);
+        let longer = [&copied[..], &["p7", "a8"]].concat();
+        assert_eq!(follow_copy(&longer, "claude-code/2").await, ImportOutcome::New(2));
+        let longer = [&longer[..], &["p9", "a10"]].concat();
+        assert_eq!(follow_copy(&longer, "claude-code/2").await, ImportOutcome::Extended(2));
+        assert_eq!(follow_copy(&longer, "claude-code/2").await, ImportOutcome::Unchanged);
+        assert_eq!(stored(&store).await, ["p1", "a2", "p5", "a6", "p7", "a8", "p9", "a10"]);
+        // Another program may do something at the same time.
+        assert_eq!(follow_copy(&["p1", "a2"], "codex/1").await, ImportOutcome::New(2));
     }
 }

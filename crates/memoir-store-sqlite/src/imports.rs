@@ -1,7 +1,7 @@
 //! SQL for imported conversations.
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, ConversationTarget, Timestamp};
+use memoir_core::{ConversationId, ConversationTarget, ExchangeDraft, Timestamp};
 use memoir_store::{Import, Imports, NewImport, NewRedaction, Result, StoreError};
 use sha2::{Digest as _, Sha256};
 use sqlx::{Row as _, SqliteConnection, sqlite::SqliteRow};
@@ -45,6 +45,27 @@ impl Imports for SqliteStore {
             .await
             .map(|forgotten: Option<i64>| forgotten.map(Timestamp::from_millis))
             .or_store_error()
+    }
+
+    async fn are_stored(&self, exchanges: &[ExchangeDraft]) -> Result<Vec<bool>> {
+        let list: Vec<_> = exchanges
+            .iter()
+            .map(|exchange| {
+                let program = exchange.source.as_ref().map(|source| &source.program);
+                let (started, completed) = (exchange.started.as_millis(), exchange.completed.as_millis());
+                (program, started, completed, &exchange.user_message)
+            })
+            .collect();
+        sqlx::query_scalar(
+            "SELECT EXISTS (SELECT 1 FROM exchanges
+                            WHERE program = json_extract(value, '$[0]') AND started = json_extract(value, '$[1]')
+                              AND completed = json_extract(value, '$[2]') AND user_message = json_extract(value, '$[3]'))
+             FROM json_each(?) ORDER BY key",
+        )
+        .bind(serde_json::to_string(&list).map_err(|error| StoreError::Other(error.into()))?)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
     }
 
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {

@@ -28,6 +28,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (17, "sharing", include_str!("../migrations/0017_sharing.sql")),
     (18, "source", include_str!("../migrations/0018_source.sql")),
     (19, "injections", include_str!("../migrations/0019_injections.sql")),
+    (20, "copies", include_str!("../migrations/0020_copies.sql")),
 ];
 
 /// The schema version that this program writes.

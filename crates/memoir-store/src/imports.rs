@@ -53,6 +53,9 @@ pub trait Imports: Send + Sync {
     /// Returns when the conversation with this origin was last forgotten as a whole, or `None` if it never was.
     async fn forgotten_at(&self, origin: &str) -> Result<Option<Timestamp>>;
 
+    /// Returns which of these exchanges are stored already: with the same program, prompt and times.
+    async fn are_stored(&self, exchanges: &[ExchangeDraft]) -> Result<Vec<bool>>;
+
     /// Adds exchanges to an import and updates its progress, in one transaction. Returns `None` and stores nothing if
     /// another process has imported from the same origin since `new.previous`.
     ///

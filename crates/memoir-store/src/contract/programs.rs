@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoir_core::{ExchangeSource, InjectedItem, InjectedSubject, Injection};
+use memoir_core::{ExchangeDraft, ExchangeSource, InjectedItem, InjectedSubject, Injection};
 
 use super::{
     documents::{document, lines},
@@ -42,4 +42,20 @@ pub async fn states_of_transcripts_are_replaced(store: Arc<dyn Store>) {
     store.put_transcript(&state(1)).await.unwrap();
     store.put_transcript(&state(2)).await.unwrap();
     assert_eq!(store.transcript_state("/a/1.jsonl").await.unwrap(), Some(state(2)));
+}
+
+pub async fn exchanges_that_are_stored_are_recognized(store: Arc<dyn Store>) {
+    let said = |prompt, program: &str, moment| ExchangeDraft {
+        source: Some(ExchangeSource { program: program.into(), session: "1".into() }),
+        ..exchange(prompt, "an answer", moment)
+    };
+    let stored = said("it's \"quoted\"", "codex", 1);
+    store.commit_exchange(&new_conversation("talk", "/p"), &stored).await.unwrap();
+    let longer = ExchangeDraft { completed: timestamp(99), ..stored.clone() };
+    let own = ExchangeDraft { source: None, ..stored.clone() };
+    let [text, zed, later] =
+        [("another", "codex", 1), ("it's \"quoted\"", "zed", 1), ("it's \"quoted\"", "codex", 2)]
+            .map(|(prompt, program, moment)| said(prompt, program, moment));
+    let are_stored = store.are_stored(&[text, stored, zed, later, longer, own]).await.unwrap();
+    assert_eq!(are_stored, [false, true, false, false, false, false]);
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use memoir_core::{
-    ChangedBy, ConversationTarget, CoreBlock, CoreChange, CoreEntry, Digest, DocumentKind, MessageBody,
-    NewConversation, NewTask, PreparedSummary, RunOutcome, RunState, Schedule, Subject, SubjectKind, Summary,
-    ToolCall, WorkerKind,
+    ChangedBy, ConversationTarget, CoreBlock, CoreChange, CoreEntry, Digest, DocumentKind, ExchangeDraft,
+    ExchangeSource, MessageBody, NewConversation, NewTask, PreparedSummary, RunOutcome, RunState, Schedule,
+    Subject, SubjectKind, Summary, ToolCall, WorkerKind,
 };
 use serde_json::json;
 
@@ -56,7 +56,8 @@ pub async fn secrets_in_tool_calls_are_removed(store: Arc<dyn Store>) {
 
 pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) {
     let conversation = NewConversation { title: secret(), scope: "other".into() };
-    let drafts = [exchange("hello", "hi", 1), exchange(&secret(), "well", 2)];
+    let source = Some(ExchangeSource { program: "x".into(), session: "1".into() });
+    let drafts = [exchange("hello", "hi", 1), ExchangeDraft { source, ..exchange(&secret(), "well", 2) }];
     let new = NewImport {
         origin: "x/1",
         conversation: &conversation,
@@ -74,6 +75,7 @@ pub async fn secrets_in_imports_are_removed_and_recorded(store: Arc<dyn Store>) 
     let redactions = store.redactions(10).await.unwrap();
     assert_eq!(redactions.len(), 1);
     assert_eq!(redactions[0].exchange_id, Some(exchanges[1].id), "for the exchange that contained it");
+    assert_eq!(store.are_stored(&drafts[1..]).await.unwrap(), [true], "although it contained a secret");
 }
 
 pub async fn secrets_in_lines_and_core_memory_are_removed_and_recorded(store: Arc<dyn Store>) {

@@ -49,6 +49,13 @@ delegate! { Imports {
     fn import_origin(conversation: ConversationId) -> Option<String>;
     fn forgotten_at(origin: &str) -> Option<Timestamp>;
 } clean {
+    async fn are_stored(&self, exchanges: &[ExchangeDraft]) -> Result<Vec<bool>> {
+        let allowed = self.allowed();
+        let clean: Vec<ExchangeDraft> =
+            exchanges.iter().map(|exchange| clean_draft(exchange, &allowed).0).collect();
+        self.inner.are_stored(&clean).await
+    }
+
     async fn put_import(&self, new: &NewImport<'_>) -> Result<Option<ConversationId>> {
         let allowed = self.allowed();
         let conversation = clean_conversation(new.conversation, &allowed);

@@ -28,7 +28,7 @@ impl Conversations for SqliteStore {
     async fn conversations_by_id(&self, ids: &[ConversationId]) -> Result<Vec<Conversation>> {
         sqlx::query(
             "SELECT *, (SELECT count(*) FROM exchanges WHERE conversation_id = conversations.id) AS exchange_count
-             FROM conversations WHERE id IN (SELECT value FROM json_each(?))",
+             FROM conversations WHERE id IN (SELECT value FROM json_each(?)) ORDER BY +id",
         )
         .bind(to_json_list(ids.iter().map(|id| id.get())))
         .try_map(read_conversation)

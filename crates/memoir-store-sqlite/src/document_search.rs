@@ -73,7 +73,7 @@ impl SqliteStore {
     /// Returns the chunks that contain a word.
     pub(super) async fn chunks_with(&self, word: &str) -> Result<ChunksWithWord> {
         let mut counts: HashMap<i64, u32> = HashMap::new();
-        for stem in self.stems.find(word).await? {
+        for stem in self.stems.find(&[word.to_owned()]).await?.concat() {
             // A single text is ten times faster to read than one row per chunk.
             let ids: Option<String> = sqlx::query_scalar(
                 "SELECT group_concat(doc, ' ') FROM (SELECT doc FROM _chunk_words WHERE term = ? LIMIT ?)",

@@ -1,4 +1,7 @@
 //! SQL for the searches that recall is built on.
+//!
+//! Queries with hundreds of rows sort them (`ORDER BY +id`), so that SQLite returns the first row when it has read all.
+//! Otherwise, the caller would be woken for each row, which takes longer than reading it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -6,12 +9,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use futures::future::try_join_all;
 use memoir_core::{ConversationId, ExchangeId, MessageId, OWN_PROGRAM, Timestamp};
 use memoir_index::error_margin;
 use memoir_store::{
     Accuracy, ExchangeText, Filter, LATER_PART_DISCOUNT, Match, Memory, MessageOutline, MessagePart, Result,
-    SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
+    StoreError, SummaryMatch, VectorSearch, WordSearch, WordSearchResult,
 };
 use sqlx::{AssertSqlSafe, Row as _, sqlite::SqliteRow};
 use tokio::sync::RwLockReadGuard;
@@ -29,7 +31,7 @@ use super::{
 const EXTRA_CANDIDATES: usize = 100;
 
 /// Number of segments written in one transaction. Syncing each one separately would dominate the time.
-const SEGMENTS_PER_TRANSACTION: usize = 32;
+const SEGMENTS_PER_TRANSACTION: usize = 16;
 
 /// Number of searches after which reading the embeddings into memory pays off.
 const SEARCHES_BEFORE_CACHING: u32 = 3;
@@ -65,6 +67,11 @@ impl Memory for SqliteStore {
         if vector.is_empty() {
             return Ok(Vec::new());
         }
+        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
+        if !index.has_summaries() {
+            return Ok(Vec::new());
+        }
+        drop(index);
         let in_scope = self.conversations_in_scope(filter).await?;
         let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
         let ids =
@@ -111,7 +118,8 @@ impl Memory for SqliteStore {
     ) -> Result<Vec<MessagePart>> {
         let parts = sqlx::query(
             "SELECT subject_id, part, first, past, vector FROM json_each(?1) AS wanted CROSS JOIN embeddings
-             ON model = ?2 AND subject_kind = 'message' AND subject_id = wanted.value",
+             ON model = ?2 AND subject_kind = 'message' AND subject_id = wanted.value
+             ORDER BY +embeddings.id",
         )
         .bind(to_json_list(messages.iter().map(|id| id.get())))
         .bind(model)
@@ -145,8 +153,8 @@ impl Memory for SqliteStore {
 
     async fn search_words(&self, search: &WordSearch<'_>) -> Result<WordSearchResult> {
         let WordSearch { words, filter, conversations, extra_conversations } = *search;
-        let in_scope = self.conversations_in_scope(filter).await?;
-        let message_ids = try_join_all(words.iter().map(|word| self.messages_with(word))).await?;
+        let (in_scope, message_ids) =
+            tokio::try_join!(self.conversations_in_scope(filter), self.messages_with(words))?;
         let index = self.index(None).await?;
         let allowed = ScopedFilter { filter, in_scope: in_scope.as_deref() };
         Ok(index.match_words(&message_ids, allowed, conversations, extra_conversations))
@@ -196,19 +204,21 @@ impl Memory for SqliteStore {
     }
 
     async fn texts(&self, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>> {
-        sqlx::query("SELECT id, content FROM messages WHERE id IN (SELECT value FROM json_each(?))")
-            .bind(to_json_list(messages.iter().map(|id| id.get())))
-            .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
-            .fetch_all(&self.readers)
-            .await
-            .or_store_error()
+        sqlx::query(
+            "SELECT id, content FROM messages WHERE id IN (SELECT value FROM json_each(?)) ORDER BY +id",
+        )
+        .bind(to_json_list(messages.iter().map(|id| id.get())))
+        .try_map(|row: SqliteRow| Ok((MessageId::new(row.try_get("id")?), row.try_get("content")?)))
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
     }
 
     async fn familiar_words(&self, words: &[String]) -> Result<Vec<bool>> {
         let mut familiar = Vec::with_capacity(words.len());
-        for word in words {
+        for stems in self.stems.find(words).await? {
             let mut count: i64 = 0;
-            for stem in self.stems.find(word).await? {
+            for stem in stems {
                 count += sqlx::query_scalar::<_, i64>(
                     "SELECT count(*) FROM (SELECT 1 FROM _message_words WHERE term = ? LIMIT 2)",
                 )
@@ -298,7 +308,8 @@ impl SqliteStore {
         ids.sort_unstable();
         sqlx::query(
             "SELECT subject_id, part, conversation_id, vector FROM json_each(?) AS wanted
-             CROSS JOIN embeddings ON embeddings.id = wanted.value",
+             CROSS JOIN embeddings ON embeddings.id = wanted.value
+             ORDER BY +embeddings.id",
         )
         .bind(to_json_list(ids.into_iter()))
         .try_map(|row: SqliteRow| {
@@ -373,19 +384,27 @@ impl SqliteStore {
         Ok(Some(ids.unwrap_or_default().split_ascii_whitespace().filter_map(|id| id.parse().ok()).collect()))
     }
 
-    /// Returns the ids of the messages that contain a word, separated by spaces and repeated for each occurrence. A
+    /// Returns the ids of the messages that contain each word, separated by spaces and repeated for each occurrence. A
     /// single text is ten times faster to read than one row per occurrence.
-    async fn messages_with(&self, word: &str) -> Result<String> {
-        let mut ids = String::new();
-        for stem in self.stems.find(word).await? {
-            let occurrences: Option<String> =
-                sqlx::query_scalar("SELECT group_concat(doc, ' ') FROM _message_words WHERE term = ?")
-                    .bind(stem)
-                    .fetch_one(&self.readers)
-                    .await
-                    .or_store_error()?;
-            ids.push_str(occurrences.as_deref().unwrap_or_default());
-            ids.push(' ');
+    async fn messages_with(&self, words: &[String]) -> Result<Vec<String>> {
+        let mut stems = Vec::new();
+        for (position, found) in self.stems.find(words).await?.into_iter().enumerate() {
+            stems.extend(found.into_iter().map(|stem| (position, stem)));
+        }
+        let wanted: Vec<&str> = stems.iter().map(|(_, stem)| stem.as_str()).collect();
+        // One query for all of them, because several at once would open connections, each of which reads the schema.
+        let lists: Vec<Option<String>> = sqlx::query_scalar(
+            "SELECT (SELECT group_concat(doc, ' ') FROM _message_words WHERE term = wanted.value)
+             FROM json_each(?) AS wanted ORDER BY wanted.key",
+        )
+        .bind(serde_json::to_string(&wanted).map_err(|error| StoreError::Other(error.into()))?)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()?;
+        let mut ids = vec![String::new(); words.len()];
+        for ((position, _), list) in stems.iter().zip(lists) {
+            ids[*position].push_str(list.as_deref().unwrap_or_default());
+            ids[*position].push(' ');
         }
         Ok(ids)
     }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -48,27 +48,21 @@ impl SqliteStore {
     ///
     /// Fails if the file cannot be written, is not a Memoir database, or was written by a newer version.
     pub async fn open(path: &Path) -> Result<Self> {
-        let _lock = lock_for_opening(path).await?;
+        let lock = lock_for_opening(path).await?;
         let guard = WalGuard::link(path).map_err(|error| file_error(path, &error))?;
-        let prepared = match prepare(path).await {
+        let opened = match open_guarded(path, lock.has_log).await {
             // A damaged header looks like a file of another kind.
             Err(StoreError::Foreign { .. }) if contains_memory(path).await? => {
                 Err(StoreError::Damaged { reason: "its header is unreadable".into() })
             }
-            prepared => prepared,
+            opened => opened,
         };
-        let cleanup = if prepared.is_ok() { guard.release() } else { guard.restore() };
-        let (connection, traces) = prepared
-            .and_then(|prepared| cleanup.map(|()| prepared).map_err(|error| file_error(path, &error)))?;
-        let options = connect_options(path);
-        let writer = pool(1).connect_lazy_with(options.clone());
-        let readers = pool(MAX_READERS).connect_lazy_with(options.clone().read_only(true));
-        let store = Self::from_pools(writer, readers, path);
-        // Closing the last connection to a database deletes its log, so another one is opened first.
-        drop(store.readers.acquire().await.map_err(|error| open_error(path, error))?);
-        connection.close().await.map_err(|error| open_error(path, error))?;
-        if traces == Traces::Left {
-            let eraser = pool(1).connect_lazy_with(options.busy_timeout(ERASURE_TIMEOUT));
+        let cleanup = if opened.is_ok() { guard.release() } else { guard.restore() };
+        let (store, has_traces) =
+            opened.and_then(|opened| cleanup.map(|()| opened).map_err(|error| file_error(path, &error)))?;
+        // A damaged database must not be written to.
+        if has_traces && store.damage.read().is_none() {
+            let eraser = pool(1).connect_lazy_with(connect_options(path).busy_timeout(ERASURE_TIMEOUT));
             match (Self { writer: eraser.clone(), ..store.clone() }).finish_forgetting().await {
                 Ok(true) => {}
                 Ok(false) => tracing::debug!(
@@ -178,9 +172,15 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
         .pragma("secure_delete", "on")
 }
 
+/// Returns the options of a connection that only reads. It sets nothing that is for writing, such as the mode of the log,
+/// which would take a lock.
+fn read_options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY_TIMEOUT)
+}
+
 /// Creates the directory and an empty file, accessible only to their owner, and locks a file next to the database. The
 /// lock is held until it is dropped, so that no two processes create or migrate a database at the same time.
-pub(super) async fn lock_for_opening(path: &Path) -> Result<File> {
+pub(super) async fn lock_for_opening(path: &Path) -> Result<OpeningLock> {
     let path = path.to_owned();
     // Waiting for the lock blocks a thread, and the lock's holder may need this runtime to proceed.
     tokio::task::spawn_blocking(move || lock_blocking(&path))
@@ -188,7 +188,15 @@ pub(super) async fn lock_for_opening(path: &Path) -> Result<File> {
         .map_err(|error| StoreError::Other(error.into()))?
 }
 
-fn lock_blocking(path: &Path) -> Result<File> {
+/// The lock of a process that opens a database.
+pub(super) struct OpeningLock {
+    _file: File,
+    /// Whether the header of the database says that it has a write-ahead log. It is read before the first connection,
+    /// because closing a file releases all locks that the process has on it.
+    has_log: bool,
+}
+
+fn lock_blocking(path: &Path) -> Result<OpeningLock> {
     let to_store_error = |error| file_error(path, &error);
     if let Some(directory) = path.parent() {
         create_private_directory(directory).map_err(to_store_error)?;
@@ -197,8 +205,10 @@ fn lock_blocking(path: &Path) -> Result<File> {
     lock_path.push(".lock");
     let lock = open_private_file(&PathBuf::from(lock_path)).map_err(to_store_error)?;
     lock.lock().map_err(to_store_error)?;
-    open_private_file(path).map_err(to_store_error)?;
-    Ok(lock)
+    let mut header = Vec::new();
+    let file = open_private_file(path).map_err(to_store_error)?;
+    file.take(20).read_to_end(&mut header).map_err(to_store_error)?;
+    Ok(OpeningLock { _file: lock, has_log: header.get(18..) == Some(&[2, 2]) })
 }
 
 fn create_private_directory(directory: &Path) -> io::Result<()> {
@@ -219,42 +229,52 @@ pub(super) fn open_private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Checks that the file is a Memoir database and migrates its schema. The connection sets no persistent options, so a
-/// foreign file is not modified. It is returned, because the log is deleted when no connection is left.
-async fn prepare(path: &Path) -> Result<(SqliteConnection, Traces)> {
+/// Opens a database whose log is kept. `has_log` is whether it has one. Returns whether deleted text may remain in the file.
+async fn open_guarded(path: &Path, has_log: bool) -> Result<(SqliteStore, bool)> {
+    // This connection sets no persistent options, so a foreign file is not modified.
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT);
-    let mut connection =
+    let mut first =
         SqliteConnection::connect_with(&options).await.map_err(|error| open_error(path, error))?;
-    match identify_and_migrate(&mut connection, path).await {
-        Ok(traces) => Ok((connection, traces)),
+    let opened = match identify_and_migrate(&mut first, path, has_log).await {
+        Ok(()) => connect(path).await,
+        Err(error) => Err(error),
+    };
+    // Closing the last connection to a database deletes its log, so this one is closed after others are open.
+    let closed = first.close().await.map_err(|error| open_error(path, error));
+    opened.and_then(|opened| closed.map(|()| opened))
+}
+
+/// Connects to a database that is known and current. Returns whether deleted text may remain in the file.
+async fn connect(path: &Path) -> Result<(SqliteStore, bool)> {
+    const HAS_TRACES: &str = "SELECT EXISTS (SELECT 1 FROM _traces)";
+    let writer = pool(1).connect_lazy_with(connect_options(path));
+    let readers = pool(MAX_READERS).connect_lazy_with(read_options(path));
+    let has_traces = async {
+        let (mut reader, mut other) = tokio::try_join!(readers.acquire(), readers.acquire())?;
+        // The first queries need two connections. Both read the schema at the same time.
+        let (has_traces, _): (bool, bool) = tokio::try_join!(
+            sqlx::query_scalar(HAS_TRACES).fetch_one(&mut *reader),
+            sqlx::query_scalar(HAS_TRACES).fetch_one(&mut *other)
+        )?;
+        Ok(has_traces)
+    };
+    match has_traces.await {
+        Ok(has_traces) => Ok((SqliteStore::from_pools(writer, readers, path), has_traces)),
         Err(error) => {
-            if let Err(error) = connection.close().await {
-                // The first error says more.
-                tracing::debug!(%error, "could not close a database that cannot be used");
-            }
-            Err(error)
+            readers.close().await;
+            Err(open_error(path, error))
         }
     }
 }
 
-/// Whether deleted text may remain in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Traces {
-    Left,
-    Gone,
-}
-
-async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) -> Result<Traces> {
-    let (application, version, objects): (i64, i64, i64) = sqlx::query_as(
-        "SELECT (SELECT application_id FROM pragma_application_id),
-                (SELECT user_version FROM pragma_user_version),
-                (SELECT count(*) FROM sqlite_schema)",
-    )
-    .fetch_one(&mut *connection)
-    .await
-    .map_err(|error| open_error(path, error))?;
-
-    let is_empty = application == 0 && objects == 0;
+/// Checks that the file is a Memoir database and migrates its schema. `has_log` is whether it has a write-ahead log.
+async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path, has_log: bool) -> Result<()> {
+    // These two are in the header of the file. Every other statement reads the whole schema first, which takes
+    // milliseconds.
+    let application = read_number(connection, "PRAGMA application_id", path).await?;
+    let version = read_number(connection, "PRAGMA user_version", path).await?;
+    let is_empty =
+        application == 0 && read_number(connection, "SELECT count(*) FROM sqlite_schema", path).await? == 0;
     if application != APPLICATION_ID && !is_empty {
         return Err(StoreError::Foreign { path: path.to_owned() });
     }
@@ -268,7 +288,7 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
     if let Some(reason) = damage.read() {
         // A damaged database can be read if its schema is current, and must not be written to.
         return match version == SCHEMA_VERSION {
-            true => Ok(Traces::Gone),
+            true => Ok(()),
             false => Err(StoreError::Damaged { reason }),
         };
     }
@@ -279,17 +299,18 @@ async fn identify_and_migrate(connection: &mut SqliteConnection, path: &Path) ->
             other => open_error(path, other),
         })?;
     }
-    // The file is a Memoir database, so it may be changed. The mode is persistent: after the first time, this is a
-    // no-op.
-    sqlx::query("PRAGMA journal_mode = WAL")
-        .execute(&mut *connection)
-        .await
-        .map_err(|error| open_error(path, error))?;
-    let has_traces: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM _traces)")
-        .fetch_one(connection)
-        .await
-        .map_err(|error| open_error(path, error))?;
-    Ok(if has_traces { Traces::Left } else { Traces::Gone })
+    // The file is a Memoir database, so it may be changed. The mode is persistent.
+    if !has_log {
+        sqlx::query("PRAGMA journal_mode = WAL")
+            .execute(&mut *connection)
+            .await
+            .map_err(|error| open_error(path, error))?;
+    }
+    Ok(())
+}
+
+async fn read_number(connection: &mut SqliteConnection, statement: &'static str, path: &Path) -> Result<i64> {
+    sqlx::query_scalar(statement).fetch_one(connection).await.map_err(|error| open_error(path, error))
 }
 
 /// Runs the missing migrations in one transaction.

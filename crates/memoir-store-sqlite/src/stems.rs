@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use memoir_store::Result;
+use memoir_store::{Result, StoreError};
 use sqlx::{
     SqlitePool,
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
@@ -33,8 +33,8 @@ impl Stems {
         Self { database: pool.connect_lazy_with(options), cache: Mutex::default() }
     }
 
-    /// Returns the stem of a word, or several if the tokenizer splits it.
-    pub(super) async fn find(&self, word: &str) -> Result<Vec<String>> {
+    /// Returns the stem of each word, or several if the tokenizer splits it.
+    pub(super) async fn find(&self, words: &[String]) -> Result<Vec<Vec<String>>> {
         let mut cache = self.cache.lock().await;
         if cache.is_none() {
             for statement in [
@@ -46,21 +46,28 @@ impl Stems {
             }
         }
         let cache = cache.get_or_insert_default();
-        if let Some(stems) = cache.get(word) {
-            return Ok(stems.clone());
-        }
-        for statement in ["DELETE FROM word", "INSERT INTO word (text) VALUES (?)"] {
-            sqlx::query(statement).bind(word).execute(&self.database).await.or_store_error()?;
-        }
-        let stems: Vec<String> = sqlx::query_scalar("SELECT DISTINCT term FROM stem")
-            .fetch_all(&self.database)
-            .await
-            .or_store_error()?;
         if cache.len() >= MAX_CACHED {
             cache.clear();
         }
-        cache.insert(word.to_owned(), stems.clone());
-        Ok(stems)
+        let unknown: Vec<&String> = words.iter().filter(|word| !cache.contains_key(*word)).collect();
+        if !unknown.is_empty() {
+            let list = serde_json::to_string(&unknown).map_err(|error| StoreError::Other(error.into()))?;
+            for statement in
+                ["DELETE FROM word", "INSERT INTO word (rowid, text) SELECT key, value FROM json_each(?)"]
+            {
+                sqlx::query(statement).bind(&list).execute(&self.database).await.or_store_error()?;
+            }
+            let found: Vec<(i64, String)> =
+                sqlx::query_as("SELECT DISTINCT doc, term FROM stem ORDER BY doc, term")
+                    .fetch_all(&self.database)
+                    .await
+                    .or_store_error()?;
+            for (position, word) in (0..).zip(unknown) {
+                let stems = found.iter().filter(|(doc, _)| *doc == position).map(|(_, stem)| stem.clone());
+                cache.insert(word.clone(), stems.collect());
+            }
+        }
+        Ok(words.iter().map(|word| cache.get(word).cloned().unwrap_or_default()).collect())
     }
 
     pub(super) async fn close(&self) {
@@ -77,14 +84,21 @@ mod tests {
     #[tokio::test]
     async fn stems_match_the_full_text_index() {
         let stems = Stems::new();
-        for (word, expected) in
-            [("barking", "bark"), ("Cafés", "cafe"), ("you", "you"), ("barking", "bark"), ("你好", "你好")]
-        {
-            assert_eq!(stems.find(word).await.unwrap(), [expected]);
+        for (text, expected) in [
+            ("barking", vec!["bark"]),
+            ("Cafés", vec!["cafe"]),
+            ("you", vec!["you"]),
+            ("barking", vec!["bark"]),
+            ("你好", vec!["你好"]),
+            ("it's 4", vec!["4", "it", "s"]),
+            ("", vec![]),
+            ("?!", vec![]),
+            ("\0", vec![]),
+        ] {
+            assert_eq!(stems.find(&[text.to_owned()]).await.unwrap(), [expected], "{text:?}");
         }
-        assert_eq!(stems.find("it's 4").await.unwrap(), ["4", "it", "s"]);
-        for text in ["", "?!", "\0"] {
-            assert!(stems.find(text).await.unwrap().is_empty(), "{text:?}");
-        }
+        let words = ["was", "", "it's", "barking", "running"].map(str::to_owned);
+        let expected = [vec!["wa"], vec![], vec!["it", "s"], vec!["bark"], vec!["run"]];
+        assert_eq!(stems.find(&words).await.unwrap(), expected);
     }
 }

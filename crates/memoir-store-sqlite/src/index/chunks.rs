@@ -130,15 +130,14 @@ impl Chunks {
 
     /// Returns whether there are enough unpacked rows for a segment.
     pub(crate) fn is_worth_packing(&self) -> bool {
-        let rows = self.vectors.as_ref().map_or(0, |vectors| vectors.ids.len());
-        segments::next_to_pack(&self.progress, rows).is_some()
+        segments::next_to_pack(&self.progress).is_some()
     }
 
     /// Returns the next segment to write and marks its rows as packed.
     pub(crate) fn take_segment(&mut self) -> Option<Segment> {
         let deletions = self.deletions();
         let vectors = self.vectors.as_ref()?;
-        let rows = segments::next_to_pack(&self.progress, vectors.ids.len())?;
+        let rows = segments::next_to_pack(&self.progress)?;
         segments::mark_packed(&mut self.progress, &rows);
         Some(Segment {
             kind: KIND,

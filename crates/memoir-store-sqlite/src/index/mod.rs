@@ -198,17 +198,15 @@ impl Index {
 
     /// Returns whether there are enough unpacked rows for a segment.
     pub(super) fn is_worth_packing(&self) -> bool {
-        segments::next_to_pack(&self.messages_progress, self.messages.len()).is_some()
-            || self.vectors.as_ref().is_some_and(|vectors| {
-                segments::next_to_pack(&self.vectors_progress, vectors.ids.len()).is_some()
-            })
+        segments::next_to_pack(&self.messages_progress).is_some()
+            || segments::next_to_pack(&self.vectors_progress).is_some()
             || self.has_summaries_to_pack()
     }
 
     /// Returns the next segment to write and marks its rows as packed. If writing fails, the rows are read one by one
     /// the next time.
     pub(super) fn take_segment(&mut self) -> Option<Segment> {
-        if let Some(rows) = segments::next_to_pack(&self.messages_progress, self.messages.len()) {
+        if let Some(rows) = segments::next_to_pack(&self.messages_progress) {
             segments::mark_packed(&mut self.messages_progress, &rows);
             return Some(Segment {
                 kind: "messages",
@@ -226,7 +224,7 @@ impl Index {
 
     fn take_vector_segment(&mut self) -> Option<Segment> {
         let vectors = self.vectors.as_ref()?;
-        let rows = segments::next_to_pack(&self.vectors_progress, vectors.ids.len())?;
+        let rows = segments::next_to_pack(&self.vectors_progress)?;
         segments::mark_packed(&mut self.vectors_progress, &rows);
         Some(Segment {
             kind: "vectors",
@@ -243,14 +241,12 @@ impl Index {
     /// Returns whether there are enough unpacked summaries for a segment and none of the indexed ones has been deleted.
     fn has_summaries_to_pack(&self) -> bool {
         self.state.is_some_and(|state| state.deleted_summaries == self.summaries_as_of)
-            && self.summaries.as_ref().is_some_and(|summaries| {
-                segments::next_to_pack(&self.summaries_progress, summaries.ids.len()).is_some()
-            })
+            && segments::next_to_pack(&self.summaries_progress).is_some()
     }
 
     fn take_summary_segment(&mut self) -> Option<Segment> {
         let summaries = self.summaries.as_ref().filter(|_| self.has_summaries_to_pack())?;
-        let rows = segments::next_to_pack(&self.summaries_progress, summaries.ids.len())?;
+        let rows = segments::next_to_pack(&self.summaries_progress)?;
         segments::mark_packed(&mut self.summaries_progress, &rows);
         Some(Segment {
             kind: "summaries",
@@ -337,6 +333,11 @@ impl Index {
     ) -> Vec<i64> {
         let Some(summaries) = &self.summaries else { return Vec::new() };
         summaries.nearest(vector, &Predicate::new(allowed, &self.messages), limit + EXTRA_SUMMARIES)
+    }
+
+    /// Returns whether summaries have embeddings.
+    pub(super) fn has_summaries(&self) -> bool {
+        self.summaries.as_ref().is_some_and(|summaries| !summaries.ids.is_empty())
     }
 
     /// Returns the distinct author names of all messages that have one.

@@ -7,11 +7,13 @@ use sqlx::{AssertSqlSafe, Row as _, Sqlite, SqliteConnection, Transaction, sqlit
 
 use crate::error::SqlResultExt as _;
 
-/// Number of rows in a segment. A compromise: larger segments leave more rows unpacked, smaller ones are more numerous.
-pub(super) const ROWS_PER_SEGMENT: usize = 1024;
+/// Maximum number of rows in a segment. A compromise: with fewer rows, segments are more numerous; with more, deleting one
+/// leaves more rows unpacked.
+pub(super) const ROWS_PER_SEGMENT: usize = 2048;
 
-/// Minimum number of rows to pack if deletions left them between two segments. Fewer are read as quickly one by one.
-pub(super) const MIN_ROWS_BETWEEN: usize = 128;
+/// Minimum number of unpacked rows to pack. Fewer are read as quickly one by one. Those at the end are added to the last
+/// segment until it is full.
+pub(super) const MIN_ROWS_TO_PACK: usize = 128;
 
 /// Maximum number of rows to make room for at once.
 const MAX_RESERVED: usize = 1 << 20;
@@ -48,6 +50,8 @@ pub(super) struct Progress {
     pub(super) last_id: i64,
     /// Whether all segments were read. Reading can be interrupted and resumes from `last_id`.
     segments_read: bool,
+    /// Rows of the last segment.
+    last_segment: std::ops::Range<usize>,
     /// Ranges of rows that are in no segment. The last range grows.
     pub(super) unpacked: Vec<std::ops::Range<usize>>,
     /// Ids of damaged segments.
@@ -111,6 +115,7 @@ pub(super) async fn read(
 fn read_segment(progress: &mut Progress, row: &SqliteRow, target: &mut impl SegmentTarget) -> Result<()> {
     let number = |column| row.try_get::<i64, _>(column).or_store_error();
     let (id, first, last) = (number("id")?, number("first_id")?, number("last_id")?);
+    let start = target.rows();
     // Segments never overlap. If two do, one of them is damaged.
     let is_intact = first > progress.last_id
         && has_valid_checksum(row).or_store_error()?
@@ -118,6 +123,7 @@ fn read_segment(progress: &mut Progress, row: &SqliteRow, target: &mut impl Segm
             .unpack(row.try_get("data").or_store_error()?, usize::try_from(number("count")?).unwrap_or(0));
     if is_intact {
         progress.last_id = last;
+        progress.last_segment = start..target.rows();
     } else {
         progress.damaged.push(id);
     }
@@ -167,22 +173,24 @@ async fn read_unpacked(
     Ok(())
 }
 
-/// Returns the next rows to pack, if there are enough. `rows` is the total number of rows.
-pub(super) fn next_to_pack(progress: &Progress, rows: usize) -> Option<std::ops::Range<usize>> {
-    progress.unpacked.iter().find_map(|range| {
-        let minimum = if range.end == rows { ROWS_PER_SEGMENT } else { MIN_ROWS_BETWEEN };
-        (range.len() >= minimum).then(|| range.start..range.end.min(range.start + ROWS_PER_SEGMENT))
-    })
+/// Returns the next rows to pack, if there are enough. They begin with those of the last segment if it has room for more.
+pub(super) fn next_to_pack(progress: &Progress) -> Option<std::ops::Range<usize>> {
+    let unpacked = progress.unpacked.iter().find(|range| range.len() >= MIN_ROWS_TO_PACK)?;
+    let last = &progress.last_segment;
+    let has_room = last.end == unpacked.start && last.len() < ROWS_PER_SEGMENT;
+    let start = if has_room { last.start } else { unpacked.start };
+    Some(start..unpacked.end.min(start + ROWS_PER_SEGMENT))
 }
 
 /// Marks rows returned by [`next_to_pack`] as packed.
 pub(super) fn mark_packed(progress: &mut Progress, rows: &std::ops::Range<usize>) {
     for range in &mut progress.unpacked {
-        if range.start == rows.start {
+        if range.contains(&(rows.end - 1)) {
             range.start = rows.end;
         }
     }
     progress.unpacked.retain(|range| !range.is_empty());
+    progress.last_segment = rows.clone();
 }
 
 /// A segment to write. It covers all ids from the first to the last; rows with other ids in this range are not indexed.
@@ -199,7 +207,8 @@ pub(crate) struct Segment {
     pub(super) deletions: i64,
 }
 
-/// Writes a segment, unless rows have been deleted since it was read, because it would bring them back.
+/// Writes a segment in place of those that it covers, unless rows have been deleted since it was read, because it would
+/// bring them back.
 pub(crate) async fn write_segment(
     transaction: &mut Transaction<'_, Sqlite>,
     segment: &Segment,
@@ -211,6 +220,16 @@ pub(crate) async fn write_segment(
             .await
             .or_store_error()?;
     }
+    sqlx::query(
+        "DELETE FROM _index_segments WHERE kind = ?1 AND model = ?2 AND first_id >= ?3 AND last_id <= ?4",
+    )
+    .bind(segment.kind)
+    .bind(&segment.model)
+    .bind(segment.first_id)
+    .bind(segment.last_id)
+    .execute(&mut **transaction)
+    .await
+    .or_store_error()?;
     let count = i64::try_from(segment.count).unwrap_or(i64::MAX);
     sqlx::query(
         "INSERT INTO _index_segments (kind, model, first_id, last_id, count, checksum, data)

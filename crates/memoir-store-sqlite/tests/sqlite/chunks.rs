@@ -73,11 +73,11 @@ async fn next_process_finds_packed_chunks_until_their_document_is_deleted() {
     for number in [0, 517, 1199] {
         assert_eq!(nearest(&store, number, Accuracy::Exact).await, Some(format!("line {number}\n")));
     }
-    let document = store.document("d5").await.unwrap().unwrap();
+    let document = store.document("d10").await.unwrap().unwrap();
     store.delete_document(document.id).await.unwrap();
     let count_segments = "SELECT count(*) FROM _index_segments WHERE kind = 'chunks'";
     assert_eq!(crate::count(&path, count_segments).await, 0, "both segments contained deleted rows");
-    assert_eq!(nearest(&store, 517, Accuracy::Exact).await, None, "the index no longer contains it");
+    assert_eq!(nearest(&store, 1017, Accuracy::Exact).await, None, "the index no longer contains it");
     assert_eq!(nearest(&store, 617, Accuracy::Exact).await.as_deref(), Some("line 617\n"));
     store.settle().await;
     store.close().await;

@@ -43,25 +43,35 @@ impl Recall {
     ///
     /// Fails if the store cannot be read.
     pub async fn warm_up(&self) -> Result<(), RecallError> {
-        let zero = vec![0.0; self.embedder.dimensions().unwrap_or(0)];
-        self.store.similarities(self.embedder.name(), &zero, &[]).await?;
-        self.store.outlines(&[]).await?;
+        match self.embedder.dimensions() {
+            Some(dimensions) => {
+                self.store.similarities(self.embedder.name(), &vec![0.0; dimensions], &[]).await?;
+            }
+            None => {
+                self.store.outlines(&[]).await?;
+            }
+        }
         Ok(())
     }
 
-    /// Loads what a question needs, as far as it can be done in parallel: the search index, and the embedding of the
-    /// question. For a process that has just started.
+    /// Loads what a question needs besides the index: its embedding, and its words. A process that has just started can
+    /// do it while it loads the index.
     pub async fn prepare(&self, text: &str) {
         let mut inquiry = Inquiry::new(text, QueryKind::Prompt, Filter::default());
         inquiry.question = ParsedQuestion::parse(&inquiry.text, &[], &[], self.clock.now(), &self.zone);
         if inquiry.asks_nothing() {
             return;
         }
-        let (index, query) = tokio::join!(self.warm_up(), self.embed_query(inquiry.text_to_embed()));
-        if let Err(error) = index.and(query.map(drop)) {
+        let words = async { Ok(self.store.familiar_words(&inquiry.question.words).await?) };
+        if let Err(error) = tokio::try_join!(self.embed_query(inquiry.text_to_embed()), words) {
             // The stages report it.
             tracing::debug!(%error, "could not prepare for a question");
         }
+    }
+
+    /// Returns whether a prompt only greets, thanks or agrees, so that nothing is searched for.
+    pub fn is_idle(&self, prompt: &str) -> bool {
+        ParsedQuestion::parse(prompt, &[], &[], self.clock.now(), &self.zone).is_idle
     }
 
     /// Returns the number of messages that have no embedding yet.

@@ -119,6 +119,8 @@ impl Runtime {
             report,
         } = options;
         memoir_providers::install_tls_library();
+        // The names of all zones are read from files.
+        let zone = tokio::task::spawn_blocking(TimeZone::system);
         let project = scope::find_project(&directory, environment.user_home());
         let store = match persistence {
             Persistence::Permanent => {
@@ -132,7 +134,7 @@ impl Runtime {
             if let Some(prompt) = &prompt {
                 store.append_command(prompt, SystemClock.now()).await?;
             }
-            let zone = TimeZone::system();
+            let zone = zone.await.map_err(|error| Failure::failed(error.to_string()))?;
             let temporary = environment.temporary().to_owned();
             let trust = trust::read(store.as_ref(), &environment, &project).await?;
             let trusted = (trust == Trust::Trusted).then_some(project.as_path());

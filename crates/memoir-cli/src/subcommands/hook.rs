@@ -4,6 +4,7 @@
 //! stdout and a line in the log, and a hook that takes too long is stopped.
 
 use std::{
+    convert::Infallible,
     io::{IsTerminal as _, Read as _, Write as _, stdin, stdout},
     path::PathBuf,
     process::ExitCode,
@@ -62,15 +63,9 @@ fn answer_event() -> ExitCode {
         ..RuntimeOptions::new(home, environment, directory)
     };
     let outcome = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    match outcome.map_err(Failure::from).and_then(|runtime| runtime.block_on(run(arguments, options))) {
-        Ok(Some(reply)) => {
-            // The program has closed its end of the pipe, so nobody waits for the reply.
-            let _ = writeln!(stdout(), "{reply}");
-        }
-        Ok(None) => {}
-        Err(failure) => tracing::warn!(reason = failure.sentence(), "a hook did nothing"),
-    }
-    // Closing the memory could wait for its background work, which another process can do as well.
+    let outcome = outcome.map_err(Failure::from);
+    let Err(failure) = outcome.and_then(|runtime| runtime.block_on(run(arguments, options)));
+    tracing::warn!(reason = failure.sentence(), "a hook did nothing");
     std::process::exit(0)
 }
 
@@ -78,10 +73,11 @@ fn is_for_person(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || stdin().is_terminal()
 }
 
+/// Answers an event and ends the process.
 async fn run(
     arguments: HookArgs,
     options: impl FnOnce(PathBuf) -> RuntimeOptions,
-) -> Result<Option<String>, Failure> {
+) -> Result<Infallible, Failure> {
     let mut input = String::new();
     stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut input)?;
     let event = HookEvent::parse(arguments.host, &arguments.event, &input)
@@ -95,5 +91,11 @@ async fn run(
     let mut notices = Vec::new();
     let view = MemoryView::new(&runtime, reach(arguments.scope), &mut notices).await?;
     notices.iter().for_each(|notice| tracing::info!(notice, "recall is limited"));
-    answer(&event, &view).await
+    if let Some(reply) = answer(&event, &view).await? {
+        // If this fails, the program has closed its end of the pipe, and nobody waits for the reply.
+        let _ = writeln!(stdout(), "{reply}");
+    }
+    // Freeing the index would take time, and so would closing the memory, which can wait for background work that another
+    // process can do as well.
+    std::process::exit(0)
 }

@@ -6,6 +6,7 @@ use memoir_core::{
 };
 use memoir_recall::{QueryKind, resolve_follow_up};
 use memoir_store::Filter;
+use tokio::task::JoinHandle;
 
 use super::MemoryView;
 use crate::failure::Failure;
@@ -28,16 +29,37 @@ impl MemoryView {
     ) -> Result<Recollection, Failure> {
         let mut recall = self.recall.clone();
         recall.settings.token_budget = recall.settings.token_budget.min(max_tokens);
-        let session = self.find_session(source).await?;
-        let previous = match session {
-            Some(session) => self.runtime.store().exchanges(session, 1).await?.pop(),
-            None => None,
+        let question = async {
+            let session = self.find_session(source).await?;
+            let previous = match session {
+                Some(session) => self.runtime.store().exchanges(session, 1).await?.pop(),
+                None => None,
+            };
+            let question =
+                resolve_follow_up(prompt, previous.as_ref().map(|exchange| exchange.user_message.as_str()));
+            self.recall.prepare(&question).await;
+            Ok::<_, Failure>((session, question))
         };
-        let question =
-            resolve_follow_up(prompt, previous.as_ref().map(|exchange| exchange.user_message.as_str()));
+        let loading = self.start_loading(prompt);
+        let (session, question) = question.await?;
+        if let Some(loading) = loading
+            && let Err(error) = loading.await
+        {
+            tracing::warn!(%error, "could not load the index");
+        }
         let filter = Filter { excluded_conversation: session, ..Filter::default() };
-        recall.prepare(&question).await;
         Ok(recall.ask(&question, QueryKind::Prompt, filter).await)
+    }
+
+    /// Starts to load the search index, unless the prompt needs none. It takes a processor for itself.
+    fn start_loading(&self, prompt: &str) -> Option<JoinHandle<()>> {
+        let recall = (!self.recall.is_idle(prompt)).then(|| self.recall.clone())?;
+        Some(tokio::spawn(async move {
+            if let Err(error) = recall.warm_up().await {
+                // Recall reports it.
+                tracing::debug!(%error, "could not load the index");
+            }
+        }))
     }
 
     /// Returns the conversation that a session of another program became, if the program may see it.

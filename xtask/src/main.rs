@@ -68,6 +68,15 @@ enum Chore {
         #[arg(default_value = "target/release/memoir")]
         binary: PathBuf,
     },
+    /// Use one memory from twenty MCP servers, hooks and a watcher at once, kill some of them, and print latencies
+    Soak {
+        /// Seed of the random choices
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Path of the program
+        #[arg(default_value = "target/release/memoir")]
+        binary: PathBuf,
+    },
     /// Run the program against model servers and MCP servers that other people wrote, installed from the registries
     Interop {
         /// Try only the parts that install in seconds
@@ -107,6 +116,7 @@ fn main() -> ExitCode {
         Chore::Prose => prose::check(&root()),
         Chore::Demo => write_demo(&root()),
         Chore::Torture { minutes, seed, binary } => torture::torture(&root().join(binary), minutes, seed),
+        Chore::Soak { seed, binary } => torture::soak(&root().join(binary), seed),
         Chore::Interop { light, cache, binary } => {
             let extent = if light { interop::Extent::Light } else { interop::Extent::All };
             interop::run(&root().join(binary), root().join(cache), extent)

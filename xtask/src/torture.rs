@@ -35,10 +35,7 @@ const MAX_SYNC_MS: u64 = 50;
 ///
 /// Panics with the seed at the first violation. Fails if a round did too little to prove anything.
 pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
-    if !binary.is_file() {
-        let missing = format!("{} does not exist. Run `cargo build --release` first.", binary.display());
-        return Err(ChoreError::Failed(missing));
-    }
+    check_program(binary)?;
     check_unsafe_code()?;
     let until = Instant::now() + Duration::from_secs(minutes * 60);
     let (mut round, mut kills) = (0, 0);
@@ -51,8 +48,7 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         report(seed, &format!("a failing provider: {faults:?}"), faults.shortfall())?;
         torture_disk(binary, seed)?;
         if round % LOAD_INTERVAL == 0 {
-            let programs = programs(binary, seed, PROGRAMS);
-            report(seed, &format!("other programs: {programs}"), programs.shortfall())?;
+            soak(binary, seed)?;
             for (sync, what) in [(0, "many processes"), (MAX_SYNC_MS, "many processes with slow syncs")] {
                 let work = load(binary, seed, (10, 50), Duration::from_secs(60), sync);
                 report(seed, &format!("{what}: {work:?}"), work.shortfall())?;
@@ -64,6 +60,26 @@ pub(crate) fn torture(binary: &Path, minutes: u64, seed: u64) -> ChoreResult {
         check_memory_growth(binary)?;
     }
     Ok(format!("{round} rounds, {kills} kills: everything held."))
+}
+
+/// Lets other programs use one memory at the same time.
+///
+/// Panics if something is lost or stored twice. Fails if too little was done to prove anything.
+pub(crate) fn soak(binary: &Path, seed: u64) -> ChoreResult {
+    check_program(binary)?;
+    let programs = programs(binary, seed, PROGRAMS);
+    report(seed, &format!("other programs: {programs}"), programs.shortfall())?;
+    Ok("nothing was lost or stored twice.".into())
+}
+
+fn check_program(binary: &Path) -> Result<(), ChoreError> {
+    match binary.is_file() {
+        true => Ok(()),
+        false => {
+            let missing = format!("{} does not exist. Run `cargo build --release` first.", binary.display());
+            Err(ChoreError::Failed(missing))
+        }
+    }
 }
 
 /// Runs the tests of the crates with unsafe loads and stores with the address sanitizer, which only unstable options

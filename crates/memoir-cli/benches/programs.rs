@@ -20,8 +20,11 @@ const RUNS: usize = 60;
 /// Project of the generated conversations.
 const PROJECT: &str = "/made/up";
 
-/// A server frees memory after a minute without calls.
-const IDLE_TIME: Duration = Duration::from_secs(65);
+/// Time without calls after which the server starts over, in milliseconds. By default, that takes a minute.
+const IDLE_MS: &str = "5000";
+
+/// Time in which a server certainly starts over: after its work, it looks twice.
+const IDLE_TIME: Duration = Duration::from_secs(15);
 
 fn main() {
     // `cargo test --benches` only checks that this builds.
@@ -56,7 +59,7 @@ fn run_hook(home: &TestHome, prompt: &str) -> (Duration, String) {
 }
 
 fn measure_server(home: &TestHome, messages: i64) {
-    let run = home.memoir(["mcp", "serve", "--scope", "all"]);
+    let run = home.memoir(["mcp", "serve", "--scope", "all"]).env("MEMOIR_MCP_IDLE_MS", IDLE_MS);
     let mut client = McpClient::start(run, McpRevision::V2026, None);
     client.request("tools/list", json!({}));
     let print_resident = |when: &str, pid: u32| {

@@ -2,8 +2,8 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    io,
-    process::Command,
+    io::{self, Write as _},
+    process::{Command, Stdio},
 };
 
 use etcetera::BaseStrategy as _;
@@ -49,4 +49,21 @@ pub(crate) fn replace(arguments: impl Iterator<Item = OsString>) -> io::Error {
 #[cfg(not(unix))]
 pub(crate) fn replace(_arguments: impl Iterator<Item = OsString>) -> io::Error {
     io::ErrorKind::Unsupported.into()
+}
+
+/// Starts a process of the same program that outlives this one, with `input` on its stdin and without output.
+pub(crate) fn start_in_background(
+    arguments: impl Iterator<Item = OsString>,
+    input: &str,
+) -> Result<(), Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Signals to the group of this process, such as Ctrl-C, do not reach it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let child = command.spawn()?;
+    if let Some(mut stdin) = child.stdin {
+        stdin.write_all(input.as_bytes())?;
+    }
+    Ok(())
 }

@@ -170,6 +170,9 @@ pub(crate) struct HookArgs {
     /// What the program may see
     #[arg(long, value_enum, default_value_t = ServedScope::Project)]
     pub(crate) scope: ServedScope,
+    /// Take as long as it needs, because nobody waits
+    #[arg(long, hide = true)]
+    pub(crate) unhurried: bool,
 }
 
 #[derive(Debug, Subcommand)]

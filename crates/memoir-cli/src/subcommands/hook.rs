@@ -24,6 +24,9 @@ use crate::{
 /// Maximum size of the description of an event. Descriptions contain the prompt and the last answer.
 const MAX_INPUT_BYTES: u64 = 8 * 1024 * 1024;
 
+/// The option of a process that nobody waits for.
+const UNHURRIED: &str = "--unhurried";
+
 /// Name of the subcommand.
 pub(crate) const NAME: &str = "hook";
 
@@ -37,11 +40,13 @@ fn answer_event() -> ExitCode {
     let environment = process::environment();
     let limit = environment.hook_limit();
     // Nothing may block this thread: neither reading stdin nor opening the memory.
-    thread::spawn(move || {
-        thread::sleep(limit);
-        tracing::warn!(?limit, "a hook took too long and was stopped");
-        std::process::exit(0);
-    });
+    if !std::env::args_os().any(|argument| argument == *UNHURRIED) {
+        thread::spawn(move || {
+            thread::sleep(limit);
+            tracing::warn!(?limit, "a hook took too long and was stopped");
+            std::process::exit(0);
+        });
+    }
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook panicked")));
     let home = process::home(&environment);
     let is_logging = home
@@ -82,6 +87,11 @@ async fn run(
     stdin().lock().take(MAX_INPUT_BYTES).read_to_string(&mut input)?;
     let event = HookEvent::parse(arguments.host, &arguments.event, &input)
         .map_err(|error| Failure::usage(error.to_string()))?;
+    if event.is_lengthy() && event.only_stores() && !arguments.unhurried {
+        let arguments = std::env::args_os().skip(1).chain([UNHURRIED.into()]);
+        process::start_in_background(arguments, &input)?;
+        std::process::exit(0);
+    }
     let directory = match &event.directory {
         Some(directory) => directory.clone(),
         None => std::env::current_dir()?,

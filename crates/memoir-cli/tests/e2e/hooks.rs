@@ -1,8 +1,8 @@
 //! `memoir hook` and `memoir why`: memory in the prompts of other programs, and their sessions in memory.
 
-use std::{fs, path::PathBuf, process::Output};
+use std::{fs, io::Write as _, path::PathBuf, process::Output};
 
-use memoir_testkit::{McpClient, McpRevision, ProgramRun, TestHome};
+use memoir_testkit::{McpClient, McpRevision, ProgramRun, TestHome, wait_until};
 use serde_json::{Value, json};
 
 use crate::{helpers::import_exchanges, home};
@@ -366,4 +366,20 @@ fn what_a_program_remembers_is_not_passed_off_as_a_decision_of_the_user() {
         text.contains("Remembered by a program: From now on") && !text.contains("User: From now on"),
         "{text}"
     );
+}
+
+#[test]
+fn a_lengthy_session_is_stored_after_its_hook_has_ended() {
+    let home = home();
+    let mut session = ClaudeSession::new(&home);
+    session.add("user", "The gate code is 4711.");
+    session.add("assistant", "Noted.");
+    let snapshot = json!({"type": "file-history-snapshot", "snapshot": "x".repeat(50)}).to_string() + "\n";
+    let mut file = fs::OpenOptions::new().append(true).open(&session.file).unwrap();
+    file.write_all(snapshot.repeat(700_000).as_bytes()).unwrap();
+    let stop = session.event(&home, json!({}));
+    let output = home.memoir(["hook", "Stop"]).env("MEMOIR_HOOK_LIMIT_MS", "1000").stdin(stop).output();
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+    wait_until("the session is stored", || home.database().exists() && home.exchanges().len() == 1);
+    assert!(!home.memoir_home().join("memoir.log").exists() || !log_of(&home).contains("took too long"));
 }

@@ -95,6 +95,22 @@ pub struct HookEvent {
     pub transcript: Option<PathBuf>,
 }
 
+/// Size in bytes of a session that takes longer to read than a program may wait.
+const LENGTHY: u64 = 8 * 1024 * 1024;
+
+impl HookEvent {
+    /// Returns whether the session takes longer to read than the program may wait.
+    pub fn is_lengthy(&self) -> bool {
+        let file = self.transcript.as_ref().and_then(|transcript| transcript.metadata().ok());
+        file.is_some_and(|file| file.len() > LENGTHY)
+    }
+
+    /// Returns whether the program gets no reply, because the session is only stored.
+    pub fn only_stores(&self) -> bool {
+        matches!(self.kind, HookKind::BeforeCompaction | HookKind::TurnEnd | HookKind::SessionEnd)
+    }
+}
+
 /// The reason why a hook does nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {

@@ -34,7 +34,10 @@ pub async fn answer(event: &HookEvent, view: &MemoryView) -> Result<Option<Strin
     let added = match &event.kind {
         HookKind::Prompt(prompt) => recall(prompt, event, view).await?,
         HookKind::Start(StartCause::Compacted) => {
-            capture(event, LastExchange::MayBeOpen, view).await?;
+            // A lengthy one was stored before it was compacted.
+            if !event.is_lengthy() {
+                capture(event, LastExchange::MayBeOpen, view).await?;
+            }
             context::restore_session(&view.session_digest(&event.source()).await?)
         }
         HookKind::Start(StartCause::New) => {

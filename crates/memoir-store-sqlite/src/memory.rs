@@ -67,13 +67,12 @@ impl Memory for SqliteStore {
         if vector.is_empty() {
             return Ok(Vec::new());
         }
-        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
-        if !index.has_summaries() {
+        let space = Some(VectorSpace { model, dimensions: vector.len() });
+        if !self.index(space).await?.has_summaries() {
             return Ok(Vec::new());
         }
-        drop(index);
         let in_scope = self.conversations_in_scope(filter).await?;
-        let index = self.index(Some(VectorSpace { model, dimensions: vector.len() })).await?;
+        let index = self.index(space).await?;
         let ids =
             index.nearest_summaries(vector, ScopedFilter { filter, in_scope: in_scope.as_deref() }, limit);
         drop(index);

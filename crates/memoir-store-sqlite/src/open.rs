@@ -191,8 +191,8 @@ pub(super) async fn lock_for_opening(path: &Path) -> Result<OpeningLock> {
 /// The lock of a process that opens a database.
 pub(super) struct OpeningLock {
     _file: File,
-    /// Whether the header of the database says that it has a write-ahead log. It is read before the first connection,
-    /// because closing a file releases all locks that the process has on it.
+    /// Whether the database has a write-ahead log, according to its header. The header is read while there is no
+    /// connection, because closing a file releases all locks that the process holds on it.
     has_log: bool,
 }
 

@@ -15,6 +15,7 @@ mod graph;
 mod messages;
 mod segments;
 mod summaries;
+mod targets;
 mod vector_bytes;
 mod vectors;
 mod words;
@@ -22,13 +23,14 @@ mod words;
 use memoir_core::{ConversationId, MessageId, Timestamp};
 use memoir_index::{Candidate, QuantizedVectors, RowFilter, Scan, VectorIndex};
 use memoir_store::{Accuracy, LATER_PART_DISCOUNT, Match, MessageOutline, Result};
-use sqlx::{Connection as _, SqliteConnection, SqlitePool, sqlite::SqliteRow};
+use sqlx::{Connection as _, SqliteConnection, SqlitePool};
 
 use super::error::SqlResultExt as _;
 use filter::{Predicate, VectorFilter};
 use messages::Messages;
-use segments::{Kind, Progress, SegmentTarget};
+use segments::{Kind, Progress};
 use summaries::SummaryIndex;
+use targets::{SummaryTarget, VectorTarget};
 use vectors::Vectors;
 
 pub(super) use chunks::Chunks;
@@ -400,106 +402,4 @@ impl Index {
 /// Returns the first id that a segment starting at `row` covers, which is the one after the previous row's id.
 fn first_covered(ids: &[i64], row: usize) -> i64 {
     row.checked_sub(1).map_or(1, |previous| ids[previous] + 1)
-}
-
-impl SegmentTarget for Messages {
-    fn rows(&self) -> usize {
-        self.len()
-    }
-
-    fn reserve(&mut self, rows: usize) {
-        Self::reserve(self, rows);
-    }
-
-    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
-        self.push_sql(row)
-    }
-
-    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
-        Self::unpack(self, data, count)
-    }
-
-    fn unpacked(&self) -> &'static str {
-        messages::UNPACKED
-    }
-
-    fn model(&self) -> &str {
-        ""
-    }
-
-    fn dimensions(&self) -> i64 {
-        0
-    }
-}
-
-/// Reads message embeddings, which refer to rows of the messages.
-struct VectorTarget<'a> {
-    vectors: &'a mut Vectors,
-    messages: &'a Messages,
-}
-
-impl SegmentTarget for VectorTarget<'_> {
-    fn rows(&self) -> usize {
-        self.vectors.ids.len()
-    }
-
-    fn reserve(&mut self, rows: usize) {
-        self.vectors.reserve(rows);
-    }
-
-    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
-        self.vectors.push_sql(row, self.messages)
-    }
-
-    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
-        self.vectors.unpack(data, count, self.messages)
-    }
-
-    fn unpacked(&self) -> &'static str {
-        vectors::UNPACKED
-    }
-
-    fn model(&self) -> &str {
-        &self.vectors.model
-    }
-
-    fn dimensions(&self) -> i64 {
-        i64::try_from(self.vectors.codes.dimensions()).unwrap_or(i64::MAX)
-    }
-}
-
-/// Reads summary embeddings, which refer to conversations of the messages.
-struct SummaryTarget<'a> {
-    summaries: &'a mut SummaryIndex,
-    messages: &'a Messages,
-}
-
-impl SegmentTarget for SummaryTarget<'_> {
-    fn rows(&self) -> usize {
-        self.summaries.ids.len()
-    }
-
-    fn reserve(&mut self, rows: usize) {
-        self.summaries.reserve(rows);
-    }
-
-    fn push(&mut self, row: &SqliteRow) -> std::result::Result<i64, sqlx::Error> {
-        self.summaries.push_sql(row, self.messages)
-    }
-
-    fn unpack(&mut self, data: &[u8], count: usize) -> bool {
-        self.summaries.unpack(data, count, self.messages)
-    }
-
-    fn unpacked(&self) -> &'static str {
-        summaries::UNPACKED
-    }
-
-    fn model(&self) -> &str {
-        &self.summaries.model
-    }
-
-    fn dimensions(&self) -> i64 {
-        i64::try_from(self.summaries.codes.dimensions()).unwrap_or(i64::MAX)
-    }
 }

@@ -50,7 +50,7 @@ pub(super) struct Progress {
     pub(super) last_id: i64,
     /// Whether all segments were read. Reading can be interrupted and resumes from `last_id`.
     segments_read: bool,
-    /// Rows of the last segment.
+    /// Rows of the segment that was read or packed last.
     last_segment: std::ops::Range<usize>,
     /// Ranges of rows that are in no segment. The last range grows.
     pub(super) unpacked: Vec<std::ops::Range<usize>>,

@@ -126,6 +126,22 @@ async fn next_process_finds_packed_and_new_messages() {
 }
 
 #[tokio::test]
+async fn new_rows_are_added_to_the_last_segment_until_it_is_full() {
+    let (_directory, path) = create_packed_store().await;
+    // 200 messages and 100 embeddings, of which the latter are too few.
+    for (numbers, unpacked) in [(1300..1400, 100), (1400..1500, 0)] {
+        let store = open(&path).await;
+        commit_exchanges(&store, numbers.clone()).await;
+        assert_finds(&store, &[0, 1299, numbers.start, numbers.end - 1]).await;
+        store.settle().await;
+        store.close().await;
+        assert_eq!(count_segments(&path).await, 3, "no segment was added");
+        let packed = "SELECT sum(count) FROM _index_segments";
+        assert_eq!(crate::count(&path, packed).await, numbers.end * 3 - unpacked);
+    }
+}
+
+#[tokio::test]
 async fn index_is_packed_before_the_store_closes() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("memoir.db");

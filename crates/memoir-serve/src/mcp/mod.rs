@@ -33,7 +33,7 @@ const SETTLING_TIME: Duration = Duration::from_millis(100);
 pub enum Ending {
     /// The client closed the connection.
     Closed,
-    /// Nobody has called for a while, so a new process should go on, which needs less memory.
+    /// Nobody has called for a while, so a new process should continue, which needs less memory.
     Idle {
         /// What the client said at the start of the session.
         handshake: String,
@@ -41,7 +41,7 @@ pub enum Ending {
 }
 
 /// Serves memory over stdin and stdout until the client closes them, or has not called for `idle_time`. `handshake` is
-/// that of the process before this one, if the session goes on.
+/// that of the process before this one, if it began the session.
 ///
 /// # Errors
 ///
@@ -93,6 +93,9 @@ async fn catch_up(view: &MemoryView) {
 /// Waits until the server has worked and nobody has called for a while. Most sessions of agents are idle most of the time.
 /// Returns the client's handshake; nothing that the client sends is read any more.
 async fn wait_until_idle(activity: &Activity, line: &Line, idle_time: Duration, is_new: bool) -> String {
+    if !stdio::CAN_BE_TAKEN_OVER {
+        return std::future::pending().await;
+    }
     let mut has_worked = is_new;
     loop {
         tokio::time::sleep(idle_time).await;

@@ -75,11 +75,11 @@ impl Line {
         self.0.1.notify_all();
     }
 
-    /// Returns the client's handshake, or `None` if another process could not go on.
+    /// Returns the client's handshake, or `None` if another process could not continue.
     pub(super) fn handshake(&self) -> Option<String> {
         let state = self.state();
         match &state.handshake {
-            Handshake::Known(text) if !state.is_inside_message && CAN_WAIT => Some(text.clone()),
+            Handshake::Known(text) if !state.is_inside_message => Some(text.clone()),
             _ => None,
         }
     }
@@ -114,9 +114,9 @@ impl Line {
     }
 }
 
-/// Whether the system can wait for input without reading it. Otherwise, what is read last could be lost if another process
-/// takes over.
-const CAN_WAIT: bool = cfg!(unix);
+/// Whether another process can take over. The system must be able to wait for input without reading it: otherwise, what is
+/// read last could be lost, and the state is locked while the server waits.
+pub(super) const CAN_BE_TAKEN_OVER: bool = cfg!(unix);
 
 /// Waits until there is something to read.
 #[cfg(unix)]

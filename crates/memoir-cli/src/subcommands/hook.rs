@@ -105,7 +105,6 @@ async fn run(
         // If this fails, the program has closed its end of the pipe, and nobody waits for the reply.
         let _ = writeln!(stdout(), "{reply}");
     }
-    // Freeing the index would take time, and so would closing the memory, which can wait for background work that another
-    // process can do as well.
+    // Freeing the index would take time. Closing the memory would wait for background work, which another process can do.
     std::process::exit(0)
 }

@@ -383,3 +383,28 @@ fn a_lengthy_session_is_stored_after_its_hook_has_ended() {
     wait_until("the session is stored", || home.database().exists() && home.exchanges().len() == 1);
     assert!(!home.memoir_home().join("memoir.log").exists() || !log_of(&home).contains("took too long"));
 }
+
+#[test]
+fn a_session_that_the_program_copied_is_stored_once_and_brings_nothing_back() {
+    let home = home();
+    let mut session = ClaudeSession::new(&home);
+    for text in ["The gate code is 4711.", "The cat is called Miso."] {
+        session.add("user", text);
+        session.add("assistant", "Noted.");
+    }
+    hook(&home, "claude-code", "Stop", &session.event(&home, json!({}))).succeed();
+    home.memoir(["memory", "forget", "--exchange", "1", "--yes"]).succeed();
+
+    let other = "5d0d9d1e-7a55-4f0c-8a53-0d4e6a1f2b3c";
+    session.add("user", "The dog is called Rex.");
+    session.add("assistant", "Noted.");
+    let copy = session.file.with_file_name(format!("{other}.jsonl"));
+    fs::write(&copy, fs::read_to_string(&session.file).unwrap().replace(SESSION, other)).unwrap();
+    let stop = describe(&home, &json!({"session_id": other, "transcript_path": copy}));
+    for _ in 0..2 {
+        hook(&home, "claude-code", "Stop", &stop).succeed();
+        let prompts: Vec<String> =
+            home.exchanges().into_iter().map(|exchange| exchange.user_message).collect();
+        assert_eq!(prompts, ["The cat is called Miso.", "The dog is called Rex."]);
+    }
+}

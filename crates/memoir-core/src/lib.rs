@@ -2,6 +2,7 @@
 //!
 //! Plain data and the rules that apply to it. This crate does no I/O.
 
+mod access;
 mod answer;
 mod conversation;
 mod core_memory;
@@ -29,6 +30,7 @@ mod usage;
 mod words;
 mod work;
 
+pub use access::{AccessToken, Right, TokenScope};
 pub use answer::{Answer, Overview, OverviewDay, Quotation, Source};
 pub use conversation::{Conversation, ConversationTarget, NewConversation};
 pub use core_memory::{ChangedBy, CoreBlock, CoreChange, CoreEntry, UnknownBlock};

@@ -69,6 +69,7 @@ mod settings;
 mod sources;
 mod stems;
 mod summaries;
+mod tokens;
 mod transcripts;
 mod upkeep;
 mod wal_guard;

@@ -29,6 +29,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (18, "source", include_str!("../migrations/0018_source.sql")),
     (19, "injections", include_str!("../migrations/0019_injections.sql")),
     (20, "copies", include_str!("../migrations/0020_copies.sql")),
+    (21, "tokens", include_str!("../migrations/0021_tokens.sql")),
 ];
 
 /// The schema version that this program writes.

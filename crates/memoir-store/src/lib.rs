@@ -31,6 +31,7 @@
 //! | [`Jobs`] | background jobs: leases, failures, retries |
 //! | [`Schedules`] | scheduled tasks and their runs |
 //! | [`Settings`] | settings that the program changes at run time |
+//! | [`Tokens`] | tokens that let programs reach the memory over the network |
 //! | [`Permissions`] | permission rules, and the redaction log |
 //! | [`Costs`] | the cost of model calls |
 //! | [`Upkeep`] | schema version, integrity checks, backups, repairs |
@@ -66,6 +67,7 @@ mod roles;
 mod schedules;
 mod settings;
 mod summaries;
+mod tokens;
 mod transcripts;
 mod upkeep;
 mod url;
@@ -103,6 +105,7 @@ pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
 pub use summaries::{ConversationSummary, Summaries};
+pub use tokens::Tokens;
 pub use transcripts::{Transcript, Transcripts};
 pub use upkeep::{Salvage, SalvagedTable, StoreFault, Upkeep};
 pub use url::StoreUrl;
@@ -131,6 +134,7 @@ pub trait Store:
     + Permissions
     + Schedules
     + Settings
+    + Tokens
     + CommandHistory
     + Costs
     + Upkeep

@@ -74,6 +74,7 @@ macro_rules! contract_tests {
             programs::injections_forget_what_was_deleted,
             programs::states_of_transcripts_are_replaced,
             programs::exchanges_that_are_stored_are_recognized,
+            programs::tokens_are_found_by_hash_until_they_are_revoked,
             sharing::programs_see_their_project_and_what_is_shared,
             sharing::documents_are_visible_in_their_project_or_if_shared,
             context::core_memory_rejects_stale_changes_and_can_be_undone,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use memoir_core::{ExchangeDraft, ExchangeSource, InjectedItem, InjectedSubject, Injection};
+use memoir_core::{
+    AccessToken, ExchangeDraft, ExchangeSource, InjectedItem, InjectedSubject, Injection, Right, TokenScope,
+};
 
 use super::{
     documents::{document, lines},
@@ -58,4 +60,25 @@ pub async fn exchanges_that_are_stored_are_recognized(store: Arc<dyn Store>) {
             .map(|(prompt, program, moment)| said(prompt, program, moment));
     let are_stored = store.are_stored(&[text, stored, zed, later, longer, own]).await.unwrap();
     assert_eq!(are_stored, [false, true, false, false, false, false]);
+}
+
+pub async fn tokens_are_found_by_hash_until_they_are_revoked(store: Arc<dyn Store>) {
+    let token = |name: &str, scope| AccessToken {
+        name: name.into(),
+        scope,
+        rights: vec![Right::Read, Right::Forget],
+        created: timestamp(7),
+    };
+    let phone = token("phone", TokenScope::Projects(vec!["/p".into(), "/q".into()]));
+    let laptop = token("laptop", TokenScope::All);
+    assert!(store.add_token(&phone, "hash of phone").await.unwrap());
+    assert!(store.add_token(&laptop, "hash of laptop").await.unwrap());
+    assert!(!store.add_token(&token("phone", TokenScope::All), "another").await.unwrap());
+    assert_eq!(store.token_with_hash("hash of phone").await.unwrap(), Some(phone.clone()));
+    assert_eq!(store.token_with_hash("another").await.unwrap(), None);
+    assert_eq!(store.tokens().await.unwrap(), [laptop.clone(), phone]);
+    assert!(store.revoke_token("phone").await.unwrap());
+    assert!(!store.revoke_token("phone").await.unwrap());
+    assert_eq!(store.token_with_hash("hash of phone").await.unwrap(), None);
+    assert_eq!(store.tokens().await.unwrap(), [laptop]);
 }

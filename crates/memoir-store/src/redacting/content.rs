@@ -1,8 +1,8 @@
 //! Redaction for conversations: exchanges, imports, marks, deletion and the command history.
 
 use memoir_core::{
-    Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId, ExchangeMark,
-    Injection, Mark, Message, MessageId, Timestamp,
+    AccessToken, Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId,
+    ExchangeMark, Injection, Mark, Message, MessageId, Timestamp,
 };
 
 use super::{
@@ -78,6 +78,13 @@ delegate! { Transcripts {
 delegate! { Injections {
     fn record_injection(injection: &Injection) -> ();
     fn injections(scope: Option<&str>, limit: u32) -> Vec<Injection>;
+} }
+
+delegate! { Tokens {
+    fn add_token(token: &AccessToken, hash: &str) -> bool;
+    fn token_with_hash(hash: &str) -> Option<AccessToken>;
+    fn tokens() -> Vec<AccessToken>;
+    fn revoke_token(name: &str) -> bool;
 } }
 
 delegate! { Marks {

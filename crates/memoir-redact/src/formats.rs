@@ -129,6 +129,7 @@ pub(crate) const RULES: &[Rule] = &[
     token("Azure storage key", r"AccountKey=(?<secret>[A-Za-z0-9+/=]{40,})").near(&["accountkey="]),
     token("DigitalOcean token", r"\b(?<secret>do[opr]_v1_[a-f0-9]{32,})"),
     checked("GitHub token", r"\b(?<secret>gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+    token("Memoir token", r"\b(?<secret>mmr1_[A-Za-z0-9_-]{43})"),
     token("GitLab token", r"\b(?<secret>gl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_.-]{20,})"),
     token("Slack token", r"\b(?<secret>xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})"),
     token("Slack webhook", r"hooks\.slack\.com/(?:services|workflows)/(?<secret>[A-Za-z0-9/_+-]{20,})"),
@@ -279,6 +280,7 @@ mod tests {
             plain("DigitalOcean token", format!("dop_v1_{}", hex(64))),
             plain("GitHub token", format!("ghp_{}", letters(36))),
             plain("GitHub token", format!("github_pat_{}", letters(60))),
+            plain("Memoir token", format!("mmr1_{}", letters(43))),
             plain("GitLab token", format!("glpat-{}", letters(20))),
             plain("Slack token", format!("xoxb-{}-{}", "1234567890", letters(24))),
             (

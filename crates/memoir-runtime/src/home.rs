@@ -32,6 +32,11 @@ impl Home {
         self.data.clone()
     }
 
+    /// Returns the file of the token for programs of the same user on this machine.
+    pub fn token_file(&self) -> PathBuf {
+        self.data.join("serve.token")
+    }
+
     /// Returns the directory of daily backups.
     pub fn backups(&self) -> PathBuf {
         self.data.join("backups")

@@ -37,6 +37,7 @@ pub mod suggestions;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod test_support;
+pub mod tokens;
 pub mod workers;
 
 use serde::Serialize;

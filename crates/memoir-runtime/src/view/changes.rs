@@ -77,7 +77,7 @@ impl MemoryView {
             _ => Vec::new(),
         };
         let store = self.runtime.store();
-        let target = ConversationTarget::New(NewConversation::titled_after(text, &self.project()));
+        let target = ConversationTarget::New(NewConversation::titled_after(text, self.project()));
         let committed = store.commit_exchange(&target, &draft(text, &statement.source)).await?;
         if statement.is_shared {
             store.set_shared(committed.conversation_id, true).await?;

@@ -61,6 +61,7 @@ pub struct MemoryView {
     runtime: Runtime,
     recall: Recall,
     reach: Reach,
+    project: String,
 }
 
 impl MemoryView {
@@ -70,17 +71,27 @@ impl MemoryView {
     ///
     /// Fails if the settings of recall cannot be read.
     pub async fn new(runtime: &Runtime, reach: Reach, notices: &mut Vec<String>) -> Result<Self, Failure> {
-        let mut recall = runtime.recall(notices).await?;
-        if reach == Reach::Project {
-            recall.visible_to = Some(runtime.scope());
-            assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
-        }
-        Ok(Self { runtime: runtime.clone(), recall, reach })
+        let recall = runtime.recall(notices).await?;
+        assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
+        let project = runtime.scope();
+        let view = Self { runtime: runtime.clone(), recall, reach: Reach::All, project: project.clone() };
+        Ok(match reach {
+            Reach::Project => view.for_project(project),
+            Reach::All => view,
+        })
+    }
+
+    /// Returns the view of a program that works for a project: that project, and what the user shares.
+    pub fn for_project(&self, project: String) -> Self {
+        let mut recall = self.recall.clone();
+        recall.scope = Some(project.clone());
+        recall.visible_to = Some(project.clone());
+        Self { runtime: self.runtime.clone(), recall, reach: Reach::Project, project }
     }
 
     /// Returns the project that the program works for.
-    pub fn project(&self) -> String {
-        self.runtime.scope()
+    pub fn project(&self) -> &str {
+        &self.project
     }
 
     /// Returns the recall that searches what the program may see.
@@ -132,7 +143,7 @@ impl MemoryView {
     }
 
     fn visible_to(&self) -> Option<String> {
-        (self.reach == Reach::Project).then(|| self.project())
+        (self.reach == Reach::Project).then(|| self.project.clone())
     }
 
     /// Returns the latest conversations.
@@ -147,7 +158,7 @@ impl MemoryView {
         limit: u32,
     ) -> Result<Vec<Conversation>, Failure> {
         let list = ConversationList {
-            scope: only_project.then(|| self.project()),
+            scope: only_project.then(|| self.project.clone()),
             visible_to: self.visible_to(),
             matching: matching.map(str::to_owned),
             exclude_lookups: true,

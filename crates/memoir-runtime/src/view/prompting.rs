@@ -97,7 +97,7 @@ impl MemoryView {
     ) -> Result<(), Failure> {
         let injection = Injection {
             source: source.clone(),
-            scope: self.project(),
+            scope: self.project().to_owned(),
             event: event.to_owned(),
             created: SystemClock.now(),
             items,
@@ -116,7 +116,7 @@ impl MemoryView {
         source: &ExchangeSource,
         items: &[InjectedItem],
     ) -> Result<bool, Failure> {
-        let latest = self.runtime.store().injections(Some(&self.project()), 1).await?;
+        let latest = self.runtime.store().injections(Some(self.project()), 1).await?;
         let now = SystemClock.now().as_millis();
         Ok(latest.iter().any(|latest| {
             latest.source.session == source.session
@@ -131,7 +131,7 @@ impl MemoryView {
     ///
     /// Fails if the store cannot be read.
     pub async fn injections(&self, limit: u32) -> Result<Vec<Injection>, Failure> {
-        Ok(self.runtime.store().injections(Some(&self.project()), limit).await?)
+        Ok(self.runtime.store().injections(Some(self.project()), limit).await?)
     }
 }
 

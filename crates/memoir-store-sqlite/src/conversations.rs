@@ -44,6 +44,7 @@ impl Conversations for SqliteStore {
                AND (NOT ?4 OR coalesce((SELECT max(through_exchange) FROM imports WHERE conversation_id = conversations.id) <
                                        (SELECT max(id) FROM exchanges WHERE conversation_id = conversations.id), 1))
                AND (NOT ?5 OR NOT {IS_LOOKUP}) AND (?6 IS NULL OR shared OR scope = ?6)
+               AND (?7 IS NULL OR (updated, id) < (?7, ?8))
              ORDER BY updated DESC, id DESC LIMIT ?2"
         );
         sqlx::query(AssertSqlSafe(query))
@@ -53,6 +54,8 @@ impl Conversations for SqliteStore {
             .bind(list.exclude_imported)
             .bind(list.exclude_lookups)
             .bind(&list.visible_to)
+            .bind(list.after.map(|position| position.updated.as_millis()))
+            .bind(list.after.map(|position| position.id.get()))
             .try_map(read_conversation)
             .fetch_all(&self.readers)
             .await

@@ -14,6 +14,34 @@ use super::{
     rows::{read_usage, to_json_list, to_signed},
 };
 
+impl SqliteStore {
+    /// Returns the last `limit` exchanges of a conversation with ids up to `through`.
+    async fn latest_exchanges(
+        &self,
+        conversation: ConversationId,
+        through: i64,
+        limit: u32,
+    ) -> Result<Vec<Exchange>> {
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        for part in self.lineage(conversation).await? {
+            let remaining = u64::from(limit).saturating_sub(exchanges.len() as u64);
+            let older = sqlx::query(
+                "SELECT * FROM exchanges WHERE conversation_id = ? AND id <= ? ORDER BY id DESC LIMIT ?",
+            )
+            .bind(part.conversation.get())
+            .bind(part.through.min(through))
+            .bind(to_signed(remaining))
+            .try_map(read_exchange)
+            .fetch_all(&self.readers)
+            .await
+            .or_store_error()?;
+            exchanges.extend(older);
+        }
+        exchanges.reverse();
+        Ok(exchanges)
+    }
+}
+
 #[async_trait]
 impl Exchanges for SqliteStore {
     async fn commit_exchange(
@@ -25,23 +53,16 @@ impl Exchanges for SqliteStore {
     }
 
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>> {
-        let mut exchanges: Vec<Exchange> = Vec::new();
-        for part in self.lineage(conversation).await? {
-            let remaining = u64::from(limit).saturating_sub(exchanges.len() as u64);
-            let older = sqlx::query(
-                "SELECT * FROM exchanges WHERE conversation_id = ? AND id <= ? ORDER BY id DESC LIMIT ?",
-            )
-            .bind(part.conversation.get())
-            .bind(part.through)
-            .bind(to_signed(remaining))
-            .try_map(read_exchange)
-            .fetch_all(&self.readers)
-            .await
-            .or_store_error()?;
-            exchanges.extend(older);
-        }
-        exchanges.reverse();
-        Ok(exchanges)
+        self.latest_exchanges(conversation, i64::MAX, limit).await
+    }
+
+    async fn exchanges_before(
+        &self,
+        conversation: ConversationId,
+        before: ExchangeId,
+        limit: u32,
+    ) -> Result<Vec<Exchange>> {
+        self.latest_exchanges(conversation, before.get().saturating_sub(1), limit).await
     }
 
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>> {

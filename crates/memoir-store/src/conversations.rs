@@ -18,8 +18,19 @@ pub struct ConversationList {
     pub exclude_imported: bool,
     /// Skip conversations that consist of questions answered from memory only.
     pub exclude_lookups: bool,
+    /// Only conversations that come after this one in the list.
+    pub after: Option<ListPosition>,
     /// Maximum number of conversations.
     pub limit: u32,
+}
+
+/// The position of a conversation in a list that is sorted by the time of its last exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListPosition {
+    /// Latest completion time of its exchanges.
+    pub updated: Timestamp,
+    /// Id of the conversation.
+    pub id: ConversationId,
 }
 
 /// The parts of a conversation that a list shows.

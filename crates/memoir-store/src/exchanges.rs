@@ -71,6 +71,14 @@ pub trait Exchanges: Send + Sync {
     /// with its parent.
     async fn exchanges(&self, conversation: ConversationId, limit: u32) -> Result<Vec<Exchange>>;
 
+    /// Returns the last `limit` exchanges of a conversation that were committed before `before`, in commit order.
+    async fn exchanges_before(
+        &self,
+        conversation: ConversationId,
+        before: ExchangeId,
+        limit: u32,
+    ) -> Result<Vec<Exchange>>;
+
     /// Returns the exchange with this id.
     async fn exchange(&self, id: ExchangeId) -> Result<Option<Exchange>>;
 

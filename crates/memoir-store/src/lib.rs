@@ -77,7 +77,7 @@ pub mod contract;
 
 pub use backend::{Backend, BackendStore, RedactedWrites};
 pub use commands::CommandHistory;
-pub use conversations::{ConversationList, ConversationTitle, Conversations};
+pub use conversations::{ConversationList, ConversationTitle, Conversations, ListPosition};
 pub use core_memory::{ChangeOutcome, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
 pub use digests::Digests;

@@ -110,7 +110,7 @@ impl MemoryView {
     /// Fails if the store cannot be read.
     pub async fn brief(&self, source: Option<&ExchangeSource>) -> Result<ProjectBrief, Failure> {
         let mut brief = ProjectBrief::default();
-        let conversations = self.conversations(None, true, SEARCHED_CONVERSATIONS).await?;
+        let conversations = self.conversations(None, true, None, SEARCHED_CONVERSATIONS).await?;
         for (index, conversation) in (0..).zip(conversations) {
             let mut exchanges = self.runtime.store().exchanges(conversation.id, SEARCHED_EXCHANGES).await?;
             if exchanges.iter().any(|exchange| source.is_some() && exchange.source.as_ref() == source) {

@@ -13,7 +13,7 @@ mod prompting;
 
 use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Recollection};
 use memoir_recall::{QueryKind, Recall, ScopeRule};
-use memoir_store::{ConversationList, Filter};
+use memoir_store::{ConversationList, Filter, ListPosition};
 
 use crate::{dates, failure::Failure, operations::documents::assign_projects, runtime::Runtime};
 
@@ -142,11 +142,16 @@ impl MemoryView {
         Ok((recall, filter))
     }
 
+    /// Returns the project that the view is limited to, if it is.
+    pub fn limited_to(&self) -> Option<&str> {
+        (self.reach == Reach::Project).then_some(self.project.as_str())
+    }
+
     fn visible_to(&self) -> Option<String> {
         (self.reach == Reach::Project).then(|| self.project.clone())
     }
 
-    /// Returns the latest conversations.
+    /// Returns the latest conversations, or those that come after a position in the list.
     ///
     /// # Errors
     ///
@@ -155,6 +160,7 @@ impl MemoryView {
         &self,
         matching: Option<&str>,
         only_project: bool,
+        after: Option<ListPosition>,
         limit: u32,
     ) -> Result<Vec<Conversation>, Failure> {
         let list = ConversationList {
@@ -162,6 +168,7 @@ impl MemoryView {
             visible_to: self.visible_to(),
             matching: matching.map(str::to_owned),
             exclude_lookups: true,
+            after,
             limit,
             ..ConversationList::default()
         };
@@ -189,6 +196,25 @@ impl MemoryView {
     /// Fails if the store cannot be read.
     pub async fn exchanges(&self, conversation: &Conversation) -> Result<Vec<Exchange>, Failure> {
         Ok(self.runtime.store().exchanges(conversation.id, u32::MAX).await?)
+    }
+
+    /// Returns the last `limit` exchanges of a conversation that the program may see, or the last ones before another, in
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn latest_exchanges(
+        &self,
+        conversation: &Conversation,
+        before: Option<ExchangeId>,
+        limit: u32,
+    ) -> Result<Vec<Exchange>, Failure> {
+        let store = self.runtime.store();
+        Ok(match before {
+            Some(before) => store.exchanges_before(conversation.id, before, limit).await?,
+            None => store.exchanges(conversation.id, limit).await?,
+        })
     }
 
     /// Returns an exchange and its conversation, or `None` if it does not exist or the program may not see it.

@@ -115,7 +115,7 @@ fn format_exchange(exchange: &Exchange) -> String {
 
 /// Lists the latest conversations and all documents that the client may see.
 pub(super) async fn list(view: &MemoryView) -> Result<ListResourcesResult, ErrorData> {
-    let conversations = view.conversations(None, false, MAX_LISTED).await.map_err(to_error)?;
+    let conversations = view.conversations(None, false, None, MAX_LISTED).await.map_err(to_error)?;
     let mut resources: Vec<Resource> = conversations
         .into_iter()
         .map(|conversation| {

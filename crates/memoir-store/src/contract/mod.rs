@@ -59,6 +59,7 @@ macro_rules! contract_tests {
             conversations::newest_exchanges_are_returned_oldest_first,
             conversations::concurrent_writers_lose_nothing,
             order::exchanges_keep_commit_order_when_the_clock_goes_back,
+            order::conversations_and_exchanges_are_read_in_pages,
             order::interleaved_conversations_keep_their_order,
             order::messages_keep_the_order_of_their_draft,
             order::fork_continues_the_order_of_its_parent,

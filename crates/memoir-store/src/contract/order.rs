@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memoir_core::{ConversationId, ConversationTarget, ExchangeId};
 
 use super::{assistant, draft_message, exchange, new_conversation, timestamp, user};
-use crate::{Filter, Store, WordSearch};
+use crate::{ConversationList, Filter, ListPosition, Store, WordSearch};
 
 /// Commits one exchange per pair of question and time.
 async fn commit(
@@ -50,6 +50,35 @@ pub async fn exchanges_keep_commit_order_when_the_clock_goes_back(store: Arc<dyn
     let outlines = store.outlines(&[id]).await.unwrap();
     let exchanges: Vec<ExchangeId> = outlines.iter().map(|outline| outline.exchange_id).collect();
     assert_eq!(exchanges, [ids[0], ids[0], ids[1], ids[1], ids[2], ids[2]]);
+}
+
+pub async fn conversations_and_exchanges_are_read_in_pages(store: Arc<dyn Store>) {
+    let mut trunk = new_conversation("trunk", "/p");
+    commit(store.as_ref(), &mut trunk, &[("1", 9_000), ("2", 5_000), ("3", 7_000)]).await;
+    let fork = store.fork(id_of(&trunk), timestamp(9_010)).await.unwrap().unwrap();
+    let mut branch = ConversationTarget::Existing { conversation: fork, last_seen: None };
+    let last = commit(store.as_ref(), &mut branch, &[("4", 9_000)]).await[0];
+    let before = async |exchange, limit| -> Vec<(String, ExchangeId)> {
+        let exchanges = store.exchanges_before(fork, exchange, limit).await.unwrap();
+        exchanges.into_iter().map(|exchange| (exchange.user_message, exchange.id)).collect()
+    };
+    let page = before(last, 2).await;
+    assert_eq!([&page[0].0, &page[1].0], ["2", "3"]);
+    assert_eq!(before(page[0].1, 2).await[0].0, "1");
+
+    commit(store.as_ref(), &mut new_conversation("older", "/p"), &[("5", 100)]).await;
+    // The trunk and the fork were updated at the same time.
+    let (mut titles, mut after) = (Vec::new(), None);
+    loop {
+        let list = ConversationList { after, limit: 1, ..ConversationList::default() };
+        let Some(conversation) = store.conversations(&list).await.unwrap().pop() else { break };
+        after = Some(ListPosition { updated: conversation.updated, id: conversation.id });
+        titles.push((conversation.title, conversation.id));
+    }
+    let all = ConversationList { limit: 9, ..ConversationList::default() };
+    let all = store.conversations(&all).await.unwrap().into_iter();
+    assert_eq!(titles, all.map(|conversation| (conversation.title, conversation.id)).collect::<Vec<_>>());
+    assert_eq!(titles.len(), 3);
 }
 
 pub async fn interleaved_conversations_keep_their_order(store: Arc<dyn Store>) {

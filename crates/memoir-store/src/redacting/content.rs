@@ -26,6 +26,7 @@ delegate! { Conversations {
 
 delegate! { Exchanges {
     fn exchanges(conversation: ConversationId, limit: u32) -> Vec<Exchange>;
+    fn exchanges_before(conversation: ConversationId, before: ExchangeId, limit: u32) -> Vec<Exchange>;
     fn exchange(id: ExchangeId) -> Option<Exchange>;
     fn exchange_messages(id: ExchangeId) -> Vec<Message>;
     fn message(id: MessageId) -> Option<Message>;

@@ -44,7 +44,7 @@ pub(super) async fn run(arguments: Arguments, server: &MemoryServer) -> Result<C
     let Arguments { scope, matching, limit } = arguments;
     let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let conversations =
-        server.view.conversations(matching.as_deref(), scope == Scope::Project, limit).await?;
+        server.view.conversations(matching.as_deref(), scope == Scope::Project, None, limit).await?;
     let conversations = conversations.into_iter().map(ConversationItem::from).collect();
     Ok(ConversationsResult { notice: NOTICE, conversations })
 }

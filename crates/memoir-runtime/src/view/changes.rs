@@ -6,6 +6,7 @@ use memoir_core::{
     SystemClock, Visibility, count_tokens,
 };
 use memoir_models::ModelName;
+use sha2::{Digest as _, Sha256};
 
 use super::{ItemId, MemoryView, Reach};
 use crate::{
@@ -49,6 +50,13 @@ pub struct ForgetPlan {
     pub messages: u64,
     /// Number of documents that would be deleted.
     pub documents: u64,
+}
+
+impl ForgetPlan {
+    /// Returns a text that differs from that of every other plan, by which a program names what its user agreed to.
+    pub fn fingerprint(&self) -> String {
+        Sha256::digest(format!("{self:?}")).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
 }
 
 impl MemoryView {

@@ -12,7 +12,6 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::quote::title;
 
@@ -57,7 +56,7 @@ pub(super) async fn ask(
         return Ok(decide(&answer));
     }
     // What the user agreed to must be what the call would delete now.
-    let is_same_plan = request.request_state.as_deref() == Some(fingerprint(plan).as_str());
+    let is_same_plan = request.request_state.as_deref() == Some(plan.fingerprint().as_str());
     let answer =
         request.input_responses.as_ref().and_then(|answers| answers.get(FIELD)).filter(|_| is_same_plan);
     match answer {
@@ -71,7 +70,7 @@ pub(super) async fn ask(
                 FIELD.to_owned(),
                 InputRequest::Elicitation(ElicitRequest::new(question(plan)?)),
             )]);
-            Ok(Consent::Unasked(InputRequiredResult::new(Some(requests), Some(fingerprint(plan)))))
+            Ok(Consent::Unasked(InputRequiredResult::new(Some(requests), Some(plan.fingerprint()))))
         }
     }
 }
@@ -99,9 +98,4 @@ fn question(plan: &ForgetPlan) -> Result<ElicitRequestParams, Failure> {
         ),
         requested_schema,
     })
-}
-
-fn fingerprint(plan: &ForgetPlan) -> String {
-    let digest = Sha256::digest(format!("{plan:?}"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,6 +1,6 @@
 //! Answers the requests of a client.
 
-use memoir_core::{Clock as _, ExchangeSource, SystemClock, Timestamp};
+use memoir_core::{Clock as _, ExchangeSource, Right, SystemClock, Timestamp};
 use memoir_runtime::view::MemoryView;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -29,14 +29,20 @@ const INSTRUCTIONS: &str = "Memoir is the user's long-term memory across program
 /// An MCP server over a view of the memory.
 pub(super) struct MemoryServer {
     pub(super) view: MemoryView,
+    rights: Vec<Right>,
     started: Timestamp,
     /// Requests that are being answered.
     pub(super) activity: Activity,
 }
 
 impl MemoryServer {
-    pub(super) fn new(view: MemoryView) -> Self {
-        Self { view, started: SystemClock.now(), activity: Activity::default() }
+    /// Creates a server that offers the tools for which the client has the rights.
+    pub(super) fn new(view: MemoryView, rights: Vec<Right>) -> Self {
+        Self { view, rights, started: SystemClock.now(), activity: Activity::default() }
+    }
+
+    fn offers(&self, tool: ToolName) -> bool {
+        self.rights.contains(&tool.right())
     }
 
     /// Returns the program that a request comes from.
@@ -62,7 +68,8 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools: Vec<Tool> = ToolName::ALL.into_iter().map(ToolName::define).collect();
+        let tools: Vec<Tool> =
+            ToolName::ALL.into_iter().filter(|tool| self.offers(*tool)).map(ToolName::define).collect();
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Private))
@@ -77,7 +84,7 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = ToolName::parse(&request.name) else {
+        let Some(tool) = ToolName::parse(&request.name).filter(|tool| self.offers(*tool)) else {
             return Err(ErrorData::invalid_params(
                 format!("there is no tool {}", title(&request.name)),
                 None,

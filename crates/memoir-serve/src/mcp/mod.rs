@@ -1,4 +1,4 @@
-//! A Model Context Protocol server over stdin and stdout.
+//! A Model Context Protocol server, over stdin and stdout or over HTTP.
 //!
 //! Each tool is a file in `tools/`. Everything that a client receives is quoted from memory, so it is fenced and limited
 //! in length (`crate::quote`).
@@ -6,6 +6,7 @@
 mod activity;
 mod forget;
 mod handler;
+mod http;
 mod prompts;
 mod resources;
 mod results;
@@ -14,9 +15,12 @@ mod tools;
 
 use std::time::Duration;
 
+use memoir_core::Right;
 use memoir_runtime::{Failure, view::MemoryView};
 use rmcp::{ServiceExt as _, service::ServerInitializeError};
 use tokio::io::AsyncWrite;
+
+pub use http::{HttpClient, HttpSessions};
 
 use activity::Activity;
 use handler::MemoryServer;
@@ -53,7 +57,7 @@ pub async fn serve_stdio(
     handshake: Option<&str>,
 ) -> Result<Ending, Failure> {
     let (input, output, line) = stdio::open(stdout, handshake);
-    let server = MemoryServer::new(view.clone());
+    let server = MemoryServer::new(view.clone(), Right::ALL.to_vec());
     let activity = server.activity.clone();
     let service = match server.serve((input, output)).await {
         Ok(service) => service,

@@ -8,6 +8,7 @@ mod remember;
 mod search;
 mod why;
 
+use memoir_core::Right;
 use memoir_runtime::Failure;
 use rmcp::{
     RoleServer,
@@ -65,6 +66,15 @@ impl ToolName {
     /// Returns the tool with this name.
     pub(super) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+    }
+
+    /// Returns the right that a client needs.
+    pub(super) const fn right(self) -> Right {
+        match self {
+            Self::Recall | Self::Search | Self::Fetch | Self::Conversations | Self::Why => Right::Read,
+            Self::Remember => Right::Write,
+            Self::Forget => Right::Forget,
+        }
     }
 
     /// Returns the definition that clients read.

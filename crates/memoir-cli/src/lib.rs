@@ -66,8 +66,8 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&Failure::from(error)),
     };
-    // The daemon ends itself.
-    if !matches!(args.command, Some(args::Command::Daemon { .. })) {
+    // These end themselves.
+    if !matches!(args.command, Some(args::Command::Daemon { .. } | args::Command::Serve { .. })) {
         runtime.spawn(interrupts::end_servers_with_program());
     }
     let outcome = runtime.block_on(startup::run(args));

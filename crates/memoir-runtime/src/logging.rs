@@ -28,6 +28,9 @@ use crate::{
 /// Size in bytes at which the log is rotated.
 const MAX_SIZE: u64 = 1 << 20;
 
+/// Target of the lines about requests that a server answered.
+const ACCESS_LOG: &str = "memoir::access";
+
 /// Number of rotated files to keep.
 const MAX_ROTATED_FILES: u32 = 3;
 
@@ -54,10 +57,12 @@ pub fn start(
         // Traces contain messages, which must not stay on disk in this mode.
         level = level.min(LevelFilter::DEBUG);
     }
+    // Nobody else sees what a server answers. Its lines contain nothing that was said.
+    let access_level = if environment.log_level().is_some() { level } else { LevelFilter::INFO };
     let lines = fmt::layer()
         .with_ansi(false)
         .with_writer(LogFile::new(path))
-        .with_filter(Targets::new().with_target("memoir", level));
+        .with_filter(Targets::new().with_target("memoir", level).with_target(ACCESS_LOG, access_level));
     if let Err(error) = tracing_subscriber::registry().with(lines).try_init() {
         // This only happens if logging is started twice in one process, as in tests.
         tracing::debug!(%error, "logging has already been started");

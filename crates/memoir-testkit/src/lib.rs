@@ -11,6 +11,7 @@ pub mod data;
 pub mod database;
 pub mod fakes;
 mod home;
+mod http_server;
 mod image;
 mod mcp_client;
 mod provider;
@@ -20,6 +21,7 @@ pub mod torture;
 mod waiting;
 
 pub use home::TestHome;
+pub use http_server::{HttpReply, HttpServer};
 pub use image::DOT_PNG;
 pub use mcp_client::{McpClient, McpRevision};
 pub use provider::{EMBEDDING_DIMENSIONS, RecordedRequest, Reply, ReportedUsage, ScriptedProvider};

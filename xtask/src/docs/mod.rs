@@ -15,12 +15,13 @@ use crate::{
 };
 
 /// Returns the path and the text of every generated page.
-fn reference_pages() -> [(&'static str, String); 6] {
+fn reference_pages() -> [(&'static str, String); 7] {
     [
         ("docs/commands.md", reference::commands::page()),
         ("docs/environment.md", reference::environment()),
         ("docs/memoir.1", memoir_cli::man_page()),
         ("docs/models.md", reference::models::page()),
+        ("docs/openapi.json", reference::api_document()),
         ("docs/settings.md", reference::settings()),
         ("docs/tools.md", reference::tools()),
     ]

@@ -12,6 +12,13 @@ use memoir_runtime::environment;
 /// Columns at which descriptions are wrapped.
 const WIDTH: usize = 100;
 
+/// Returns the content of `docs/openapi.json`.
+pub(crate) fn api_document() -> String {
+    // Keys are sorted, as those of the paths are.
+    let document = serde_json::json!(memoir_http::api_document());
+    format!("{document:#}\n")
+}
+
 /// Returns the content of `docs/settings.md`.
 pub(crate) fn settings() -> String {
     let mut page = String::from(

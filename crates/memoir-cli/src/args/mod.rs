@@ -5,6 +5,7 @@ mod documents;
 mod import;
 mod memory;
 mod program;
+mod serve;
 mod tasks;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub(crate) use program::{
     ConfigCommand, ConnectArgs, EvalCommand, HookArgs, McpCommand, ModelsCommand, Script, ServedScope,
     WorkerCommand, model_name,
 };
+pub(crate) use serve::{ServeArgs, ServeCommand, TokenCommand};
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
 /// A terminal AI agent that remembers.
@@ -179,6 +181,14 @@ pub(crate) enum Command {
     /// List, test, add and remove MCP servers, whose tools the model can use, and serve this memory
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// Serve this memory to programs over HTTP: a REST API and MCP
+    #[command(args_conflicts_with_subcommands = true)]
+    Serve {
+        #[command(flatten)]
+        options: ServeArgs,
+        #[command(subcommand)]
+        command: Option<ServeCommand>,
+    },
     /// Let Claude Code, Codex, Gemini CLI, Cursor, opencode, Zed, VS Code or Windsurf use this memory
     Connect(ConnectArgs),
     /// Answer an event of another program, described on stdin; `memoir connect` sets this up

@@ -18,6 +18,7 @@ pub(crate) mod posts;
 pub(crate) mod search;
 pub(crate) mod servers;
 pub(crate) mod tasks;
+pub(crate) mod tokens;
 pub(crate) mod workers;
 
 use std::io::{self, Write as _, stdout};

@@ -16,6 +16,7 @@ mod mcp;
 pub(crate) mod memory;
 mod models;
 pub(crate) mod search;
+mod serve;
 mod why;
 mod worker;
 mod write;
@@ -94,6 +95,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Backup { directory } => backup::back_up(directory.as_deref(), store, home, zone).await,
         Command::Config { command } => config::run(command, runtime).await,
         Command::Mcp(command) => mcp::run(command, runtime).await,
+        Command::Serve { options, command } => serve::run(options, command, runtime).await,
         Command::Why { limit, json } => why::run(limit, json, runtime).await,
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,

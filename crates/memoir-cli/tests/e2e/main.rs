@@ -51,6 +51,7 @@ mod formats;
 mod habits;
 mod helpers;
 mod hooks;
+mod http;
 mod images;
 mod imports;
 mod interface;

@@ -3,6 +3,7 @@
 mod commands;
 mod display;
 mod files;
+mod http;
 mod later;
 mod memory;
 mod network;

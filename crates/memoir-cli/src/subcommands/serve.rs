@@ -1,0 +1,109 @@
+//! `memoir serve`: serves memory over HTTP, and manages the tokens that let programs in.
+
+use std::{io::Write as _, path::Path, time::Duration};
+
+use memoir_core::TokenScope;
+use memoir_http::{Limits, ServeOptions, Server, TlsFiles};
+use memoir_runtime::{
+    Care, Failure, Runtime,
+    operations::tokens::{self, AddToken},
+};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::print_notices;
+use crate::{
+    args::{ServeArgs, ServeCommand, TokenCommand},
+    render::{self, print, print_raw, print_report},
+};
+
+pub(super) async fn run(
+    arguments: ServeArgs,
+    command: Option<ServeCommand>,
+    runtime: &Runtime,
+) -> Result<(), Failure> {
+    match command {
+        Some(ServeCommand::Token { command }) => manage_tokens(command, runtime).await,
+        None => serve(arguments, runtime).await,
+    }
+}
+
+async fn serve(arguments: ServeArgs, runtime: &Runtime) -> Result<(), Failure> {
+    let mut notices = Vec::new();
+    let server = Server::bind(runtime, &options(arguments), &mut notices).await?;
+    print_notices(&notices);
+    tokens::local_secret(runtime.store().as_ref(), runtime.home()).await?;
+    print(&format!("Memoir is serving at {}. Press Ctrl-C to stop.", server.url()?))?;
+    // Whoever starts the server waits for this line.
+    std::io::stdout().flush()?;
+    note!("Programs need a token: `memoir serve token` prints the one for this machine.");
+    let mut care = Care::new(runtime.clone());
+    care.start();
+    let mut terminate = signal(SignalKind::terminate())?;
+    server
+        .run(async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            note!("Finishing answers that have begun. Press Ctrl-C again to stop at once.");
+            tokio::spawn(async {
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    std::process::exit(130);
+                }
+            });
+        })
+        .await;
+    care.stop().await;
+    Ok(())
+}
+
+fn options(arguments: ServeArgs) -> ServeOptions {
+    let tls = arguments.tls_cert.zip(arguments.tls_key);
+    let request_time = Duration::from_secs(arguments.max_time.into());
+    let limits = Limits::default();
+    ServeOptions {
+        listen: arguments.listen,
+        hosts: arguments.host,
+        origins: arguments.allow_origin,
+        tls: tls.map(|(certificate, key)| TlsFiles { certificate, key }),
+        is_insecure: arguments.insecure,
+        limits: Limits {
+            body_bytes: usize::from(arguments.max_size) << 20,
+            request_time,
+            header_time: limits.header_time.min(request_time),
+            requests: arguments.max_requests.into(),
+            ..limits
+        },
+    }
+}
+
+async fn manage_tokens(command: Option<TokenCommand>, runtime: &Runtime) -> Result<(), Failure> {
+    let store = runtime.store().as_ref();
+    match command {
+        None => print_raw(&tokens::local_secret(store, runtime.home()).await?),
+        Some(TokenCommand::Add { name, project, rights, json }) => {
+            let projects: Vec<String> = project.iter().map(|path| project_at(path, runtime)).collect();
+            let scope = if projects.is_empty() { TokenScope::All } else { TokenScope::Projects(projects) };
+            let issued = tokens::add(&AddToken { name, scope, rights }, store).await?;
+            if !json {
+                note!("This is the only time that the token is shown:");
+            }
+            print_report(&issued, json, |issued| issued.secret.clone())
+        }
+        Some(TokenCommand::List { json }) => {
+            print_report(&tokens::list(store).await?, json, render::tokens::list)
+        }
+        Some(TokenCommand::Revoke { name }) => {
+            tokens::revoke(&name, store, runtime.home()).await?;
+            print(&format!("Revoked the token {name}. Servers refuse it from now on."))
+        }
+    }
+}
+
+/// Returns the project that contains a directory of this machine. Any other path is that of a project elsewhere.
+fn project_at(path: &str, runtime: &Runtime) -> String {
+    match Path::new(path).canonicalize() {
+        Ok(directory) => runtime.find_scope(&directory),
+        Err(_) => path.to_owned(),
+    }
+}

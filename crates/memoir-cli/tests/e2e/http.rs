@@ -1,0 +1,301 @@
+//! `memoir serve`: memory over HTTP.
+
+use std::{io::Write as _, path::Path};
+
+use memoir_testkit::{HttpServer, TestHome, wait_until};
+use serde_json::{Value, json};
+
+use crate::{
+    helpers::{import_conversations, import_exchanges},
+    home,
+};
+
+const STATEMENT: &str = "The staging server of the shop listens on port 8443.";
+const QUESTION: &str = "Which port does the staging server of the shop listen on?";
+
+/// Creates a token and returns it.
+fn issue(home: &TestHome, arguments: &[&str]) -> String {
+    let arguments = ["serve", "token", "add"].iter().chain(arguments);
+    home.memoir(arguments).succeed().trim().to_owned()
+}
+
+fn recall(server: &HttpServer, token: &str, project: &str) -> Value {
+    let path = format!("/api/v1/recall?project={project}");
+    server.post_as(token, &path, &json!({"question": QUESTION})).json()
+}
+
+#[test]
+fn a_statement_is_remembered_recalled_corrected_and_forgotten() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    let stored = server.post("/api/v1/statements", &json!({"statement": STATEMENT, "program": "phone"}));
+    assert_eq!(stored.status, 201);
+    let id = stored.json()["exchange"].clone();
+    let recalled = server.post("/api/v1/recall", &json!({"question": QUESTION})).json();
+    assert_eq!((&recalled["answer"]["text"], &recalled["answer"]["exchange"]), (&json!(STATEMENT), &id));
+    let passage = &recalled["passages"][0];
+    assert_eq!((&passage["program"], &passage["by_program"]), (&json!("phone"), &json!(true)));
+    assert_eq!(server.get(&format!("/api/v1/exchanges/{id}")).json()["prompt"], STATEMENT);
+
+    let newer = "The staging server of the shop listens on port 9443 now.";
+    let corrected = server.post("/api/v1/statements", &json!({"statement": newer})).json();
+    assert_eq!(corrected["supersedes"][0]["exchange"], id, "{corrected}");
+    let recalled = server.post("/api/v1/recall", &json!({"question": QUESTION})).json();
+    assert_eq!(recalled["answer"]["text"], newer);
+
+    let selection = json!({"exchanges": [id, corrected["exchange"]]});
+    let preview = server.post("/api/v1/forget/preview", &selection).json();
+    assert!(preview["items"][0].as_str().unwrap().contains("8443"), "{preview}");
+    let other = json!({"selection": {"exchanges": [id]}, "plan": preview["plan"]});
+    let (status, detail) = server.post("/api/v1/forget", &other).problem();
+    assert_eq!((status, detail.as_str()), (409, "this is not what the preview listed"));
+    let forgotten = json!({"selection": selection, "plan": preview["plan"]});
+    assert_eq!(server.post("/api/v1/forget", &forgotten).json()["messages"], 4);
+    let recalled = server.post("/api/v1/recall", &json!({"question": QUESTION})).json();
+    assert_eq!((&recalled["answer"], &recalled["passages"]), (&Value::Null, &json!([])), "{recalled}");
+    assert_eq!(server.stop(), Some(0));
+    assert_eq!(home.files_containing("8443"), [""; 0], "nothing is left of it");
+}
+
+#[test]
+fn lists_are_read_in_pages() {
+    let home = home();
+    let exchange = |number: usize| (format!("Question number {number}"), "An answer.".to_owned());
+    let conversations: Vec<_> = (0..7).map(|number| vec![exchange(number)]).collect();
+    import_conversations(&home, "/p", "2026-05-01T10:00:00Z", &conversations);
+    let long: Vec<_> = (100..107).map(exchange).collect();
+    import_exchanges(&home, "/q", "2026-06-01T10:00:00Z", &long);
+    let server = HttpServer::start(&home, &[]);
+    let read_all = |path: &str, list: &str| {
+        let (mut items, mut cursor): (Vec<Value>, _) = (Vec::new(), String::new());
+        loop {
+            let page = server.get(&format!("{path}?limit=3{cursor}")).json();
+            assert!(page[list].as_array().unwrap().len() <= 3);
+            items.extend(page[list].as_array().unwrap().iter().cloned());
+            match page["next"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return items,
+            }
+        }
+    };
+    let listed = read_all("/api/v1/conversations", "conversations");
+    let all = server.get("/api/v1/conversations").json()["conversations"].clone();
+    assert_eq!((json!(listed), listed.len()), (all, 8));
+    let exchanges = read_all(&format!("/api/v1/conversations/{}/exchanges", listed[0]["id"]), "exchanges");
+    let prompts: Vec<&str> = exchanges.iter().map(|exchange| exchange["prompt"].as_str().unwrap()).collect();
+    let newest_first: Vec<String> = (100..107).rev().map(|number| exchange(number).0).collect();
+    assert_eq!(prompts, newest_first);
+    for path in ["?limit=0", "?limit=101", "?limit=x", "?cursor=abc"] {
+        assert_eq!(server.get(&format!("/api/v1/conversations{path}")).problem().0, 400, "{path}");
+    }
+}
+
+#[test]
+fn a_token_sees_only_its_projects() {
+    let home = home();
+    import_exchanges(&home, "/shop", "2026-05-01T10:00:00Z", &[(STATEMENT.into(), "Noted.".into())]);
+    import_exchanges(
+        &home,
+        "/bank",
+        "2026-05-02T10:00:00Z",
+        &[("A vault has 12 bolts.".into(), "Ok.".into())],
+    );
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let shop = issue(&home, &["shop-agent", "--project", "/shop"]);
+    let both = issue(&home, &["both", "--project", "/shop", "--project", "/bank"]);
+    let server = HttpServer::start(&home, &[]);
+    let answer = recall(&server, &shop, "/shop")["answer"]["text"].clone();
+    assert_eq!(answer, STATEMENT);
+    assert_eq!(recall(&server, &both, "/bank")["passages"], json!([]));
+    let titles = |token: &str| {
+        let page = server.get_as(token, "/api/v1/conversations").json();
+        page["conversations"].as_array().unwrap().len()
+    };
+    assert_eq!((titles(&shop), titles(&server.token)), (1, 2));
+    let (status, detail) = server.get_as(&both, "/api/v1/conversations").problem();
+    assert_eq!((status, detail.as_str()), (400, "the token covers several projects"));
+    for path in ["/api/v1/conversations?project=/bank", "/mcp/bank"] {
+        let (status, detail) = server.get_as(&shop, path).problem();
+        assert_eq!((status, detail.as_str()), (403, "the token does not cover this project"), "{path}");
+    }
+    // What exists elsewhere looks like what does not exist.
+    let ids = server.get("/api/v1/conversations").json();
+    let bank =
+        ids["conversations"].as_array().unwrap().iter().find(|item| item["project"] == "/bank").unwrap();
+    let path = |id: &str| format!("/api/v1/conversations/{id}");
+    let hidden = server.get_as(&shop, &path(&bank["id"].to_string())).problem();
+    let missing = server.get_as(&shop, &path("987654")).problem();
+    assert_eq!((hidden.0, missing.0), (404, 404));
+    assert_eq!(hidden.1.replace(&bank["id"].to_string(), "N"), missing.1.replace("987654", "N"));
+}
+
+/// Calls a method of MCP, and returns the reply and the session.
+fn call_mcp(
+    server: &HttpServer,
+    token: &str,
+    path: &str,
+    session: Option<&str>,
+    message: &Value,
+) -> (u16, Value, String) {
+    let request = server.client().post(server.url(path)).bearer_auth(token).json(message);
+    let request = request.header("accept", "application/json, text/event-stream");
+    let request = match session {
+        Some(session) => request.header("mcp-session-id", session),
+        None => request,
+    };
+    let reply = server.send(request);
+    let events = reply.body.lines().filter_map(|line| line.strip_prefix("data: "));
+    let message =
+        events.filter_map(|data| serde_json::from_str(data).ok()).next_back().unwrap_or(Value::Null);
+    (reply.status, message, reply.header("mcp-session-id").to_owned())
+}
+
+/// Begins a session of MCP and returns its id.
+fn open_session(server: &HttpServer, token: &str, path: &str) -> String {
+    let client = json!({"name": "test-client", "version": "1"});
+    let parameters = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": parameters});
+    let (status, reply, session) = call_mcp(server, token, path, None, &hello);
+    assert_eq!((status, &reply["result"]["serverInfo"]["name"]), (200, &json!("memoir")), "{reply}");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(call_mcp(server, token, path, Some(&session), &ready).0, 202);
+    session
+}
+
+#[test]
+fn mcp_is_served_with_the_rights_of_the_token() {
+    let home = home();
+    import_exchanges(&home, "/shop", "2026-05-01T10:00:00Z", &[(STATEMENT.into(), "Noted.".into())]);
+    home.memoir(["worker", "run", "--until-idle"]).succeed();
+    let reader = issue(&home, &["reader"]);
+    let server = HttpServer::start(&home, &[]);
+    let session = open_session(&server, &server.token, "/mcp");
+    let question = json!({"name": "recall", "arguments": {"question": QUESTION}});
+    let ask = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": question});
+    let call = |token: &str, path: &str, session: &str| call_mcp(&server, token, path, Some(session), &ask);
+    let answer = |reply: &Value| reply["result"]["structuredContent"]["answer"].clone();
+    let quoted = json!(format!("<memory>\n{STATEMENT}\n</memory>"));
+    assert_eq!(answer(&call(&server.token, "/mcp", &session).1), quoted);
+
+    let elsewhere = open_session(&server, &server.token, "/mcp/bank");
+    assert_eq!(answer(&call(&server.token, "/mcp/bank", &elsewhere).1), Value::Null, "another project");
+    let inside = open_session(&server, &server.token, "/mcp/shop");
+    assert_eq!(answer(&call(&server.token, "/mcp/shop", &inside).1), quoted);
+
+    let own = open_session(&server, &reader, "/mcp");
+    assert_eq!(answer(&call(&reader, "/mcp", &own).1), quoted);
+    assert_eq!(call(&reader, "/mcp", &session).0, 404, "the session of another token");
+    assert_eq!(call(&server.token, "/mcp", &inside).0, 404, "the session of another project");
+    let list = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list"});
+    let (_, tools, _) = call_mcp(&server, &reader, "/mcp", Some(&own), &list);
+    let names: Vec<&Value> =
+        tools["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["recall", "search", "fetch", "conversations", "why"]);
+    let remember = json!({"name": "remember", "arguments": {"statement": "x"}});
+    let remember = json!({"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": remember});
+    let (_, refused, _) = call_mcp(&server, &reader, "/mcp", Some(&own), &remember);
+    assert_eq!(refused["error"]["message"], "there is no tool remember");
+
+    home.memoir(["serve", "token", "revoke", "reader"]).succeed();
+    assert_eq!(call(&reader, "/mcp", &own).0, 401, "a session ends with its token");
+}
+
+#[test]
+fn tokens_are_listed_and_revoked_and_the_local_one_is_created_once() {
+    let home = home();
+    let local = home.memoir(["serve", "token"]).succeed();
+    assert_eq!(home.memoir(["serve", "token"]).succeed(), local);
+    let secret = issue(&home, &["phone", "--rights", "write,read", "--project", "/p"]);
+    let list: Value = home.memoir(["serve", "token", "list", "--json"]).json();
+    let phone = &list["tokens"][1];
+    assert_eq!((&phone["name"], &phone["rights"]), (&json!("phone"), &json!(["read", "write"])));
+    let shown = home.memoir(["serve", "token", "list"]).succeed();
+    assert!(shown.contains("phone: /p (read, write), created 20"), "{shown}");
+    assert!(!shown.contains(&secret) && home.files_containing(secret.trim()).is_empty());
+    assert_eq!(home.files_containing(local.trim()), ["serve.token"]);
+    let taken = home.memoir(["serve", "token", "add", "phone"]).fail(2);
+    assert!(taken.contains("there is a token phone already"), "{taken}");
+    home.memoir(["serve", "token", "revoke", "phone"]).succeed();
+    home.memoir(["serve", "token", "revoke", "phone"]).fail(2);
+    home.memoir(["serve", "token", "revoke", "local"]).succeed();
+    assert_ne!(home.memoir(["serve", "token"]).succeed(), local, "a new one is created");
+}
+
+#[test]
+fn requests_are_logged_and_counted_without_what_was_asked() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    server.post("/api/v1/recall", &json!({"question": "Where is the walrus statue?"})).json();
+    server.get("/api/v1/documents/walrus-notes");
+    let metrics = server.get("/metrics").body;
+    let counted = "memoir_http_requests_total{method=\"POST\",route=\"/api/v1/recall\",status=\"200\"} 1";
+    assert!(metrics.contains(counted), "{metrics}");
+    assert!(!metrics.contains("walrus") && metrics.ends_with("# EOF\n"));
+    let log = home.memoir_home().join("memoir.log");
+    wait_until("the log", || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("/metrics")));
+    let log = std::fs::read_to_string(log).unwrap();
+    let line = "request token=\"local\" method=\"GET\" route=\"/api/v1/documents/{name}\" status=404";
+    assert!(log.contains(line), "{log}");
+    assert!(!log.contains("walrus") && !log.contains(&server.token), "{log}");
+}
+
+#[test]
+fn a_server_that_stops_finishes_what_has_begun() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    let body = json!({"statement": STATEMENT}).to_string();
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /api/v1/statements HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n",
+        server.address,
+        server.token,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let in_flight = || server.get("/metrics").body.contains("memoir_http_requests_in_flight 2");
+    wait_until("the request has begun", in_flight);
+    let finish = std::thread::spawn(move || {
+        // The server has been asked to stop by then or not; either way, it waits for the body.
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        answer
+    });
+    assert_eq!(server.stop(), Some(0));
+    let answer = finish.join().unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    assert_eq!(home.exchanges()[0].user_message, STATEMENT);
+}
+
+#[test]
+fn a_server_with_a_certificate_speaks_tls() {
+    let home = home();
+    let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (cert, key) = (home.workspace().join("cert.pem"), home.workspace().join("key.pem"));
+    std::fs::write(&cert, certificate.cert.pem()).unwrap();
+    std::fs::write(&key, certificate.signing_key.serialize_pem()).unwrap();
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let run = home.memoir([
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--tls-cert",
+        &path(&cert),
+        "--tls-key",
+        &path(&key),
+    ]);
+    let trusted = reqwest::Certificate::from_pem(certificate.cert.pem().as_bytes()).unwrap();
+    let client = HttpServer::client_builder().tls_certs_only([trusted]).build().unwrap();
+    let server = HttpServer::run(&home, run, client);
+    let url = format!("https://localhost:{}/healthz", server.address.rsplit(':').next().unwrap());
+    let reply = server.send(server.client().get(url));
+    assert_eq!((reply.status, reply.body.as_str()), (200, "ok\n"));
+    let plain = server.send_bytes(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert!(!plain.contains("ok"), "{plain}");
+
+    let exchanged = ["serve", "--tls-cert", &path(&key), "--tls-key", &path(&cert)];
+    let refused = home.memoir(exchanged).fail(2);
+    assert!(refused.contains("key.pem") || refused.contains("cert.pem"), "{refused}");
+    home.memoir(["serve", "--tls-cert", "/nowhere.pem", "--tls-key", "/nowhere.pem"]).fail(2);
+}

@@ -1,0 +1,75 @@
+//! Who sends a request, and what they may do.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode, header};
+use memoir_core::{AccessToken, Right, TokenScope};
+use memoir_runtime::{operations::tokens, view::MemoryView};
+
+use crate::{problem::Problem, state::AppState};
+
+/// The token of a request.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller(pub(crate) Arc<AccessToken>);
+
+impl Caller {
+    /// Returns the memory as the token may see it: a project of its own, or everything.
+    pub(crate) fn view(&self, whole: &MemoryView, project: Option<&str>) -> Result<MemoryView, Problem> {
+        match (project, &self.0.scope) {
+            (Some(project), _) if self.0.covers(project) => Ok(whole.for_project(project.to_owned())),
+            (Some(_), _) => Err(Problem::new(StatusCode::FORBIDDEN, "the token does not cover this project")),
+            (None, TokenScope::All) => Ok(whole.clone()),
+            (None, TokenScope::Projects(projects)) => match projects.as_slice() {
+                [project] => Ok(whole.for_project(project.clone())),
+                _ => Err(Problem::new(StatusCode::BAD_REQUEST, "the token covers several projects")
+                    .hint("Name one of them.")),
+            },
+        }
+    }
+}
+
+/// Lets requests with a valid token through.
+pub(crate) async fn authenticate(
+    State(state): State<Arc<AppState>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let token = match bearer(request.headers()) {
+        Some(secret) => tokens::authenticate(secret, state.runtime.store().as_ref()).await,
+        None => Ok(None),
+    };
+    match token {
+        Ok(Some(token)) => {
+            let caller = Caller(Arc::new(token));
+            request.extensions_mut().insert(caller.clone());
+            let mut response = next.run(request).await;
+            // The access log names the token.
+            response.extensions_mut().insert(caller);
+            response
+        }
+        Ok(None) => Problem::new(StatusCode::UNAUTHORIZED, "a valid token is needed")
+            .hint("Send it as a bearer token. `memoir serve token` prints the one for this machine.")
+            .into_response(),
+        Err(failure) => Problem::from(failure).into_response(),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+/// Lets requests through whose token allows something.
+pub(crate) async fn require(State(right): State<Right>, request: Request, next: Next) -> Response {
+    match request.extensions().get::<Caller>() {
+        Some(caller) if caller.0.allows(right) => next.run(request).await,
+        _ => Problem::new(StatusCode::FORBIDDEN, format!("the token lacks the right to {}", right.as_str()))
+            .hint("Create another with `memoir serve token add`.")
+            .into_response(),
+    }
+}

@@ -1,0 +1,23 @@
+//! Serves memory over HTTP: a REST API, and the Model Context Protocol.
+//!
+//! Everything but the health check needs a token. `server.rs` accepts connections; `layers.rs` is what every request
+//! passes before it reaches a route; `routes/` has one file per resource and one list. Memory is read and changed only
+//! through a [`MemoryView`](memoir_runtime::view::MemoryView), which limits a request to what its token covers.
+
+mod access;
+mod extract;
+mod guard;
+mod layers;
+mod limits;
+mod monitoring;
+mod options;
+mod problem;
+mod routes;
+mod server;
+mod state;
+mod tls;
+
+pub use limits::Limits;
+pub use options::{ServeOptions, TlsFiles};
+pub use routes::api_document;
+pub use server::Server;

@@ -1,0 +1,68 @@
+//! Remembering a statement.
+
+use axum::{Extension, Json};
+use http::StatusCode;
+use memoir_core::{Clock as _, ExchangeSource, SystemClock};
+use memoir_runtime::view::NewStatement;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::passage::QuotationBody;
+use crate::{
+    access::Caller,
+    extract::{Body, View},
+    problem::Problem,
+};
+
+/// Maximum length of the name of a program, in bytes.
+const MAX_PROGRAM_BYTES: usize = 100;
+
+/// A statement to remember.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatementRequest {
+    /// The statement, as a sentence that makes sense later.
+    #[schema(example = "The staging server listens on port 9443.")]
+    statement: String,
+    /// Whether programs that work for any project may see it. Needs a token for everything.
+    #[serde(default)]
+    shared: bool,
+    /// Name of the program that sends it; that of the token if it is left out.
+    program: Option<String>,
+}
+
+/// A statement that was stored.
+#[derive(Serialize, ToSchema)]
+pub(super) struct StatementReply {
+    /// Id of the exchange that holds it.
+    exchange: i64,
+    /// Earlier statements that it contradicts. They are still stored, and are returned as superseded.
+    supersedes: Vec<QuotationBody>,
+}
+
+/// Remember
+///
+/// Stores a statement verbatim. When the answer arrives, it is on disk.
+#[utoipa::path(post, path = "/statements", tag = "changes", operation_id = "remember",
+    request_body = StatementRequest, responses((status = CREATED, body = StatementReply)))]
+pub(super) async fn remember(
+    View(view): View,
+    Extension(caller): Extension<Caller>,
+    Body(request): Body<StatementRequest>,
+) -> Result<(StatusCode, Json<StatementReply>), Problem> {
+    let program = request.program.unwrap_or_else(|| caller.0.name.clone());
+    if program.is_empty() || program.len() > MAX_PROGRAM_BYTES || program.chars().any(char::is_control) {
+        return Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            format!("`program` must be a line of up to {MAX_PROGRAM_BYTES} bytes"),
+        ));
+    }
+    let source = ExchangeSource { program, session: SystemClock.now().to_string() };
+    let statement = NewStatement { text: request.statement, is_shared: request.shared, source };
+    let report = view.remember(&statement).await?;
+    let reply = StatementReply {
+        exchange: report.exchange.get(),
+        supersedes: report.supersedes.into_iter().map(QuotationBody::from).collect(),
+    };
+    Ok((StatusCode::CREATED, Json(reply)))
+}

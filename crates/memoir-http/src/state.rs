@@ -1,0 +1,27 @@
+//! What all requests share.
+
+use memoir_runtime::{Runtime, view::MemoryView};
+use memoir_serve::mcp::HttpSessions;
+use tokio::sync::Semaphore;
+
+use crate::{
+    guard::{Hosts, Origin},
+    limits::Limits,
+    monitoring::Metrics,
+};
+
+/// What all requests share.
+pub(crate) struct AppState {
+    pub(crate) runtime: Runtime,
+    /// The whole memory, which requests narrow to what their token covers.
+    pub(crate) view: MemoryView,
+    pub(crate) hosts: Hosts,
+    pub(crate) origins: Vec<Origin>,
+    /// `http` or `https`.
+    pub(crate) scheme: &'static str,
+    pub(crate) limits: Limits,
+    /// One permit for each request that may be answered at the same time.
+    pub(crate) permits: Semaphore,
+    pub(crate) metrics: Metrics,
+    pub(crate) sessions: HttpSessions,
+}

@@ -21,6 +21,8 @@ impl Caller {
     /// Returns the memory as the token may see it: a project of its own, or everything.
     pub(crate) fn view(&self, whole: &MemoryView, project: Option<&str>) -> Result<MemoryView, Problem> {
         match (project, &self.0.scope) {
+            (Some(""), _) => Err(Problem::new(StatusCode::BAD_REQUEST, "the project is empty")
+                .hint("Leave it out, or name a project.")),
             (Some(project), _) if self.0.covers(project) => Ok(whole.for_project(project.to_owned())),
             (Some(_), _) => Err(Problem::new(StatusCode::FORBIDDEN, "the token does not cover this project")),
             (None, TokenScope::All) => Ok(whole.clone()),

@@ -50,6 +50,7 @@ impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {
         let status = match failure.kind {
             FailureKind::Usage => StatusCode::BAD_REQUEST,
+            FailureKind::Missing => StatusCode::NOT_FOUND,
             FailureKind::Failed
             | FailureKind::Stopped
             | FailureKind::Interrupted

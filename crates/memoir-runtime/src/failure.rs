@@ -17,6 +17,8 @@ pub enum FailureKind {
     Failed,
     /// The request was invalid, such as a name that does not exist.
     Usage,
+    /// The request names something that does not exist, or that the program may not see.
+    Missing,
     /// The turn ended without an answer, and the result already reports why.
     Stopped,
     /// The user interrupted the operation.
@@ -76,7 +78,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::Failed | FailureKind::Stopped => 1,
-            FailureKind::Usage => 2,
+            FailureKind::Usage | FailureKind::Missing => 2,
             FailureKind::Interrupted => 130,
             FailureKind::BrokenPipe => 0,
         }
@@ -100,7 +102,7 @@ impl Failure {
     pub fn to_json(&self) -> Value {
         let kind = match self.kind {
             FailureKind::Failed | FailureKind::Stopped | FailureKind::BrokenPipe => "failed",
-            FailureKind::Usage => "usage",
+            FailureKind::Usage | FailureKind::Missing => "usage",
             FailureKind::Interrupted => "interrupted",
         };
         let mut json =

@@ -194,7 +194,7 @@ fn user_home(home: &TestHome) -> PathBuf {
 }
 
 /// Prepares a program of somebody else with the home and memory of a trial.
-fn outside(home: &TestHome, program: &Path) -> Command {
+pub(super) fn outside(home: &TestHome, program: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .env_clear()

@@ -4,6 +4,7 @@
 
 mod agents;
 mod embedding_models;
+mod http_clients;
 mod install;
 mod mcp_servers;
 mod model_servers;
@@ -72,6 +73,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     println!("| part | version | tried | result |\n| --- | --- | --- | --- |");
     model_servers::try_all(&mut bench, extent);
     mcp_servers::try_all(&mut bench, extent);
+    http_clients::try_all(&mut bench);
     agents::try_all(&mut bench, extent);
     if extent == Extent::All {
         embedding_models::try_all(&mut bench);

@@ -1,9 +1,12 @@
-"""A client of `memoir mcp serve`: recalls, remembers, reads a resource, and forgets after the user agreed."""
+"""A client of `memoir mcp serve` or `memoir serve`: recalls, remembers, reads a resource, and forgets after the user agreed."""
 
 import asyncio
+import os
 import sys
 
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import ElicitResult
 
 
@@ -11,8 +14,15 @@ async def agree(context, params):
     return ElicitResult(action="accept", content={"forget": True})
 
 
-async def main(mode, binary, *arguments):
-    server = StdioServerParameters(command=binary, args=list(arguments), env=dict(__import__("os").environ))
+def connect(target, *arguments):
+    if target.startswith("http"):
+        headers = {"Authorization": f"Bearer {arguments[0]}"}
+        return streamable_http_client(target, http_client=create_mcp_http_client(headers=headers))
+    return StdioServerParameters(command=target, args=list(arguments), env=dict(os.environ))
+
+
+async def main(mode, *target):
+    server = connect(*target)
     async with Client(server, mode=mode, elicitation_callback=agree) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         assert tools[:2] == ["recall", "remember"], tools

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{ItemId, MemoryView, Reach};
 use crate::{
-    failure::Failure,
+    failure::{Failure, FailureKind},
     operations::forgetting::{self, Deletion, ForgetRequest, ForgetTarget},
 };
 
@@ -76,8 +76,8 @@ impl MemoryView {
                 .hint("Shorten it, or add a longer text as a document with `memoir docs add FILE`."));
         }
         if statement.is_shared && self.reach == Reach::Project {
-            return Err(Failure::usage("this server may store statements only in its project").hint(
-                "Leave out the scope. The user can share a conversation with `memoir conversations share ID`.",
+            return Err(Failure::usage("this program may store statements only in its project").hint(
+                "Do not share it. The user can share a conversation with `memoir conversations share ID`.",
             ));
         }
         let supersedes = match self.recall.acknowledge(text).await.answer {
@@ -160,7 +160,8 @@ impl MemoryView {
 }
 
 fn missing(id: &ItemId) -> Failure {
-    Failure::usage(format!("there is no {id}")).hint("Use the ids that recall and search return.")
+    Failure::new(FailureKind::Missing, format!("there is no {id}"))
+        .hint("Use the ids that recall and search return.")
 }
 
 /// Returns whether a program has stored the exchange with [`MemoryView::remember`], so that its text may not be the

@@ -200,9 +200,9 @@ fn paths_and_headers_lead_nowhere_else() {
 }
 
 #[test]
-fn large_slow_and_many_requests_are_refused() {
+fn large_and_slow_requests_are_refused() {
     let home = home();
-    let server = HttpServer::start(&home, &["--max-size", "1", "--max-time", "1", "--max-requests", "2"]);
+    let server = HttpServer::start(&home, &["--max-size", "1", "--max-time", "1"]);
     let (token, address) = (&server.token, &server.address);
     let large = json!({"question": "x".repeat(2 << 20)});
     assert_eq!(server.post("/api/v1/recall", &large).problem().0, 413);
@@ -227,12 +227,24 @@ fn large_slow_and_many_requests_are_refused() {
     let slow = server.send_bytes(head("Content-Length: 50").as_bytes());
     assert!(slow.starts_with("HTTP/1.1 408"), "{slow}");
     assert!(begun.elapsed().as_secs() < 30, "neither holds a connection for long");
+}
 
+#[test]
+fn requests_beyond_the_limit_are_refused_until_others_end() {
+    let home = home();
+    let server = HttpServer::start(&home, &["--max-requests", "2"]);
+    let head = format!(
+        "POST /api/v1/recall HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 50\r\n\r\n",
+        server.address, server.token
+    );
     let mut held: Vec<_> = (0..2).map(|_| server.connect()).collect();
-    held.iter_mut().for_each(|stream| stream.write_all(head("Content-Length: 50").as_bytes()).unwrap());
-    wait_until("all places are taken", || server.get("/healthz").status == 503);
-    let reply = server.get("/healthz");
-    assert!(reply.status == 200 || reply.header("retry-after") == "1");
+    held.iter_mut().for_each(|stream| stream.write_all(head.as_bytes()).unwrap());
+    wait_until("both places are taken", || server.get("/healthz").status == 503);
+    let refused = server.get("/healthz");
+    assert_eq!(refused.problem(), (503, "the server is answering too many requests".to_owned()));
+    assert_eq!(refused.header("retry-after"), "1");
+    drop(held);
     wait_until("they are free again", || server.get("/healthz").status == 200);
 }
 

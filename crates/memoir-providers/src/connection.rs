@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ::http::HeaderMap;
 use futures::StreamExt as _;
 use memoir_models::ModelError;
 use serde_json::Value;
@@ -53,6 +54,21 @@ impl Connection {
     ) -> Result<reqwest::Response, ModelError> {
         let request = self.client.post(format!("{}{path}", self.url)).json(body);
         self.send(request, headers, time_limit).await
+    }
+
+    /// Posts JSON that a program wrote, and returns the response, whatever its status.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the server cannot be reached.
+    pub(crate) async fn send_bytes(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<reqwest::Response, ModelError> {
+        let request = self.client.post(format!("{}{path}", self.url)).headers(headers).body(body);
+        request.send().await.map_err(|error| self.transport_error(&error))
     }
 
     /// Sends a request and returns the response, whose body is not read yet.

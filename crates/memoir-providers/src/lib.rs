@@ -14,6 +14,7 @@ mod frames;
 mod http;
 mod local;
 mod ollama;
+mod relay;
 mod remote;
 mod reply;
 mod retry;
@@ -25,6 +26,7 @@ pub use endpoint::{Endpoint, InvalidAddress, default_url};
 pub use http::install_tls_library;
 pub use local::{LocalSearch, LocalServer, ServerModels, find_local_server, is_listening, list_models};
 pub use ollama::OllamaModel;
+pub use relay::{ClientApi, ObservedAnswer, Relay, RelayedReply, RelayedRequest, ReplyObserver};
 pub use remote::RemoteModel;
 pub use retry::{LOADING_INTERVAL, MAX_LOADING_TIME, RetryPolicy, RetryingModel};
 

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::{
     connection::Connection,
-    dialect::{Dialect, EndOfReply, ReplyReader},
+    dialect::{Dialect, EndOfReply, Framing, ReplyReader},
     failure::from_error_event,
     frames::Frames,
     status::shorten,
@@ -28,7 +28,7 @@ pub(crate) fn read_reply(
     let (framing, reader) = (dialect.framing(), dialect.reader());
     async_stream::stream! {
         let mut bytes = response.bytes_stream();
-        let mut reply = Reply { frames: Frames::new(framing), reader, has_started: false, connection };
+        let mut reply = Reply::new(framing, reader, connection);
         loop {
             let chunk = match timeout(idle_timeout, bytes.next()).await {
                 Err(_) => Err(ModelError::IdleTimeout { after: idle_timeout }),
@@ -64,16 +64,30 @@ fn find_error(message: &Value) -> Option<&Value> {
 }
 
 /// A reply that is being read.
-struct Reply {
+pub(crate) struct Reply {
     frames: Frames,
     reader: Box<dyn ReplyReader>,
     has_started: bool,
     connection: Connection,
+    /// Id of the reply at the provider.
+    pub(crate) id: Option<String>,
 }
 
-type Events = Vec<Result<ChatEvent, ModelError>>;
+pub(crate) type Events = Vec<Result<ChatEvent, ModelError>>;
 
 impl Reply {
+    pub(crate) fn new(framing: Framing, reader: Box<dyn ReplyReader>, connection: Connection) -> Self {
+        Self { frames: Frames::new(framing), reader, has_started: false, connection, id: None }
+    }
+
+    /// Adds bytes, and returns the events of the messages that they complete.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Events {
+        match self.frames.push(bytes) {
+            Ok(()) => self.read().0,
+            Err(error) => vec![Err(error)],
+        }
+    }
+
     /// Reads the complete messages. Returns their events, and whether the reply is complete.
     fn read(&mut self) -> (Events, bool) {
         let mut events = Vec::new();
@@ -86,7 +100,7 @@ impl Reply {
     }
 
     /// Returns the last events, once the connection is closed.
-    fn close(&mut self) -> Events {
+    pub(crate) fn close(&mut self) -> Events {
         let mut events = Vec::new();
         if let Some(message) = self.frames.rest()
             && self.read_message(&message, &mut events)
@@ -118,6 +132,10 @@ impl Reply {
             events.push(Err(ModelError::InvalidResponse(text)));
             return true;
         };
+        if self.id.is_none() {
+            let id = message["response"]["id"].as_str().or(message["id"].as_str());
+            self.id = id.map(str::to_owned);
+        }
         if let Some(error) = find_error(&message) {
             events.push(Err(from_error_event(&secret.redact(&error.to_string()))));
             return true;

@@ -29,6 +29,14 @@ impl Forgetting for SqliteStore {
         outcome.traces_remain = !self.commit_without_trace(transaction, texts).await?;
         Ok(outcome)
     }
+
+    async fn deletion_count(&self) -> Result<i64> {
+        // Triggers count messages and the embeddings of chunks.
+        sqlx::query_scalar("SELECT count + chunks FROM _deletions")
+            .fetch_one(&self.readers)
+            .await
+            .or_store_error()
+    }
 }
 
 impl SqliteStore {

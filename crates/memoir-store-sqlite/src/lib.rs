@@ -31,6 +31,7 @@
 mod backend;
 mod commands;
 mod commit;
+mod continuations;
 mod conversations;
 mod core_memory;
 mod costs;

@@ -30,6 +30,7 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (19, "injections", include_str!("../migrations/0019_injections.sql")),
     (20, "copies", include_str!("../migrations/0020_copies.sql")),
     (21, "tokens", include_str!("../migrations/0021_tokens.sql")),
+    (22, "continuations", include_str!("../migrations/0022_continuations.sql")),
 ];
 
 /// The schema version that this program writes.

@@ -19,6 +19,7 @@
 //! | [`Imports`] | conversations imported from other programs |
 //! | [`Transcripts`] | which files of other programs were imported |
 //! | [`Injections`] | what was added to the prompts of other programs |
+//! | [`Continuations`] | how programs continue a conversation that they send with each request |
 //! | [`Marks`] | the user's marks on exchanges |
 //! | [`Forgetting`] | deleting content without leaving traces |
 //! | [`CommandHistory`] | the lines that the user typed |
@@ -45,6 +46,7 @@
 
 mod backend;
 mod commands;
+mod continuations;
 mod conversations;
 mod core_memory;
 mod costs;
@@ -77,6 +79,7 @@ pub mod contract;
 
 pub use backend::{Backend, BackendStore, RedactedWrites};
 pub use commands::CommandHistory;
+pub use continuations::Continuations;
 pub use conversations::{ConversationList, ConversationTitle, Conversations, ListPosition};
 pub use core_memory::{ChangeOutcome, CoreMemory};
 pub use costs::{CostFilter, CostLine, CostSummary, Costs};
@@ -128,6 +131,7 @@ pub trait Store:
     + Imports
     + Transcripts
     + Injections
+    + Continuations
     + Marks
     + Summaries
     + Jobs

@@ -82,3 +82,21 @@ pub async fn tokens_are_found_by_hash_until_they_are_revoked(store: Arc<dyn Stor
     assert_eq!(store.token_with_hash("hash of phone").await.unwrap(), None);
     assert_eq!(store.tokens().await.unwrap(), [laptop]);
 }
+
+pub async fn continuations_lead_to_the_latest_exchange_until_it_is_deleted(store: Arc<dyn Store>) {
+    let target = new_conversation("talk", "/p");
+    let first = store.commit_exchange(&target, &exchange("q", "a", 1)).await.unwrap();
+    let second = store.commit_exchange(&first.to_target(), &exchange("q2", "a2", 2)).await.unwrap();
+    let keys = ["one", "two"].map(str::to_owned);
+    store.put_continuations(first.exchange_id, &keys).await.unwrap();
+    store.put_continuations(second.exchange_id, &keys[1..]).await.unwrap();
+    assert_eq!(store.continuation("one").await.unwrap(), Some(first));
+    assert_eq!(store.continuation("two").await.unwrap(), Some(second));
+    assert_eq!(store.continuation("three").await.unwrap(), None);
+    let before = store.deletion_count().await.unwrap();
+    store.forget(Forget::Exchange(second.exchange_id)).await.unwrap();
+    assert!(store.deletion_count().await.unwrap() > before);
+    assert_eq!(store.continuation("two").await.unwrap(), None);
+    store.put_continuations(second.exchange_id, &keys).await.unwrap();
+    assert_eq!(store.continuation("two").await.unwrap(), None, "it no longer exists");
+}

@@ -88,6 +88,11 @@ delegate! { Tokens {
     fn revoke_token(name: &str) -> bool;
 } }
 
+delegate! { Continuations {
+    fn continuation(key: &str) -> Option<CommittedExchange>;
+    fn put_continuations(exchange: ExchangeId, keys: &[String]) -> ();
+} }
+
 delegate! { Marks {
     fn set_mark(exchange: ExchangeId, mark: Option<Mark>, at: Timestamp) -> bool;
     fn exchange_marks(exchanges: &[ExchangeId]) -> Vec<ExchangeMark>;
@@ -97,6 +102,7 @@ delegate! { Marks {
 delegate! { Forgetting {
     fn preview_forget(selection: Forget) -> ForgetOutcome;
     fn forget(selection: Forget) -> ForgetOutcome;
+    fn deletion_count() -> i64;
 } }
 
 delegate! { CommandHistory {

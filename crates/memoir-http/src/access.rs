@@ -61,7 +61,18 @@ pub(crate) async fn authenticate(
     }
 }
 
+/// Header for the token of a program that sends the key of a provider in the usual one.
+pub(crate) const TOKEN_HEADER: &str = "memoir-token";
+
+/// Returns the token of a request. Anthropic's programs send keys in a header of their own.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let plain = |name: &str| headers.get(name).map(|value| value.to_str().map(str::trim));
+    if let Some(token) = plain(TOKEN_HEADER) {
+        return token.ok();
+    }
+    if !headers.contains_key(header::AUTHORIZATION) {
+        return plain("x-api-key")?.ok();
+    }
     let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }

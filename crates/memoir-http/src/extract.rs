@@ -12,8 +12,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{access::Caller, problem::Problem, state::AppState};
 
-/// The memory as the token of the request may see it. The parameter `project` of the query narrows it.
+/// The memory as the token of the request may see it. The parameter `project` of the query or a header narrows it.
 pub(crate) struct View(pub(crate) MemoryView);
+
+/// Header that names a project, for programs that cannot change the address.
+const PROJECT_HEADER: &str = "memoir-project";
 
 #[derive(Deserialize)]
 struct ProjectParameter {
@@ -29,7 +32,13 @@ impl FromRequestParts<Arc<AppState>> for View {
             .extensions
             .get::<Caller>()
             .ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, "a valid token is needed"))?;
-        caller.view(&state.view, project.as_deref()).map(Self)
+        let header = parts.headers.get(PROJECT_HEADER).map(|value| {
+            value
+                .to_str()
+                .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "the name of the project is not ASCII"))
+        });
+        let project = project.as_deref().map(Ok).or(header).transpose()?;
+        caller.view(&state.view, project).map(Self)
     }
 }
 

@@ -15,7 +15,7 @@ use tower_http::{
     cors::{AllowOrigin, CorsLayer},
 };
 
-use crate::{guard::guard, limits::limit, monitoring::monitor, problem::Problem, state::AppState};
+use crate::{guard::guard, limits::limit_number, monitoring::monitor, problem::Problem, state::AppState};
 
 /// Adds the layers to the routes.
 pub(crate) fn add(router: Router, state: &Arc<AppState>) -> Router {
@@ -23,7 +23,7 @@ pub(crate) fn add(router: Router, state: &Arc<AppState>) -> Router {
     let router = router
         .layer(DefaultBodyLimit::max(state().limits.body_bytes))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| after_panic()))
-        .layer(from_fn_with_state(state(), limit));
+        .layer(from_fn_with_state(state(), limit_number));
     let router = match cors(&state()) {
         Some(cors) => router.layer(cors),
         None => router,

@@ -41,13 +41,22 @@ impl Default for Limits {
     }
 }
 
-/// Answers a request unless there are too many, or it takes too long. Both include receiving the body.
-pub(crate) async fn limit(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+/// Answers a request unless there are too many.
+pub(crate) async fn limit_number(
+    State(state): State<Arc<AppState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Ok(_permit) = state.permits.try_acquire() else {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is answering too many requests")
             .hint("Try again in a second.")
             .into_response();
     };
+    next.run(request).await
+}
+
+/// Answers a request unless it takes too long, including the time to receive its body.
+pub(crate) async fn limit_time(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     match tokio::time::timeout(state.limits.request_time, next.run(request)).await {
         Ok(response) => response,
         Err(_) => {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Why a request failed.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct Problem {
     /// Phrase for the status.
     title: &'static str,
@@ -40,6 +40,15 @@ impl Problem {
         self
     }
 
+    /// Returns what went wrong and what to do about it, as sentences.
+    pub(crate) fn sentence(&self) -> String {
+        let end = if self.detail.ends_with('.') { "" } else { "." };
+        match &self.hint {
+            Some(hint) => format!("{}{end} {hint}", self.detail),
+            None => format!("{}{end}", self.detail),
+        }
+    }
+
     /// Creates the problem of something that does not exist, or that the token does not cover.
     pub(crate) fn missing(what: impl std::fmt::Display) -> Self {
         Self::new(StatusCode::NOT_FOUND, format!("there is no {what}"))
@@ -67,7 +76,8 @@ impl From<Failure> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status;
-        let mut response = (status, Json(self)).into_response();
+        let mut response = (status, Json(&self)).into_response();
+        response.extensions_mut().insert(self);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if status == StatusCode::UNAUTHORIZED {

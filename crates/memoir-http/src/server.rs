@@ -12,7 +12,7 @@ use memoir_runtime::{
     Failure, Runtime,
     view::{MemoryView, Reach},
 };
-use memoir_serve::mcp::HttpSessions;
+use memoir_serve::{mcp::HttpSessions, proxy::Proxy};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
@@ -60,6 +60,7 @@ impl Server {
             permits: Semaphore::new(options.limits.requests),
             metrics: Metrics::new(),
             sessions: HttpSessions::new(shutdown.clone()),
+            proxy: Proxy::default(),
         });
         let router = layers::add(routes::router(&state), &state);
         Ok(Self { listener, tls, router, state, shutdown })

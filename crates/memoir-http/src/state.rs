@@ -1,7 +1,7 @@
 //! What all requests share.
 
 use memoir_runtime::{Runtime, view::MemoryView};
-use memoir_serve::mcp::HttpSessions;
+use memoir_serve::{mcp::HttpSessions, proxy::Proxy};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -24,4 +24,5 @@ pub(crate) struct AppState {
     pub(crate) permits: Semaphore,
     pub(crate) metrics: Metrics,
     pub(crate) sessions: HttpSessions,
+    pub(crate) proxy: Proxy,
 }

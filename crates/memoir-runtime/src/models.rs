@@ -322,6 +322,21 @@ impl Models {
         self.endpoint(choice)
     }
 
+    /// Returns the endpoint of a model for a caller that has a key of its own.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the address is missing or invalid.
+    pub async fn locate_without_key(&self, choice: &mut ModelChoice) -> Result<Endpoint, Failure> {
+        self.find_server(choice).await;
+        self.endpoint_with_key(choice, None)
+    }
+
+    /// Returns whether the address of a server is configured.
+    pub fn has_server(&self, provider: Provider) -> bool {
+        self.address(provider).is_some()
+    }
+
     /// Searches for the local server that has the model, unless its address is configured.
     async fn find_server(&self, choice: &mut ModelChoice) {
         let provider = choice.name.provider;
@@ -362,6 +377,15 @@ impl Models {
                 "Set {variables}, or choose another model with `memoir models set auto` or `--model memoir/recall`."
             )));
         }
+        self.endpoint_with_key(choice, key)
+    }
+
+    fn endpoint_with_key(
+        &self,
+        choice: &ModelChoice,
+        key: Option<SecretString>,
+    ) -> Result<Endpoint, Failure> {
+        let name = &choice.name;
         let Some(base_url) = choice.base_url.clone().or_else(|| self.address(name.provider)) else {
             return Err(Failure::failed(format!("no server with the model {name} was found")).hint(
                 "Start the server, or set OPENAI_BASE_URL to its address, such as http://127.0.0.1:8080/v1.",

@@ -7,4 +7,5 @@
 mod context;
 pub mod hook;
 pub mod mcp;
+pub mod proxy;
 mod quote;

@@ -66,7 +66,7 @@ impl HttpServer {
     /// Starts `memoir serve` on a free port with further arguments.
     pub fn start(home: &TestHome, arguments: &[&str]) -> Self {
         let arguments = ["serve", "--listen", "127.0.0.1:0"].iter().chain(arguments);
-        Self::run(home, home.memoir(arguments), Self::client_builder().build().unwrap())
+        Self::run(home, home.memoir(arguments))
     }
 
     /// Returns a builder of clients, with a library for TLS.
@@ -77,8 +77,13 @@ impl HttpServer {
         reqwest::Client::builder().pool_max_idle_per_host(0)
     }
 
+    /// Starts a prepared run of `memoir serve`.
+    pub fn run(home: &TestHome, run: ProgramRun) -> Self {
+        Self::run_for(home, run, Self::client_builder().build().unwrap())
+    }
+
     /// Starts a prepared run of `memoir serve`, and connects to it with a client of the caller.
-    pub fn run(home: &TestHome, run: ProgramRun, client: reqwest::Client) -> Self {
+    pub fn run_for(home: &TestHome, run: ProgramRun, client: reqwest::Client) -> Self {
         let mut process = run.spawn_with_pipes(Stdio::inherit());
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();

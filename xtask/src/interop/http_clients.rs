@@ -85,7 +85,7 @@ fn try_fuzzer(bench: &mut Bench, home: &TestHome, server: &HttpServer) {
     bench.record(FUZZER, "the server still works", alive);
 }
 
-fn run(command: &mut Command) -> Result<String, String> {
+pub(super) fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     // Some of these programs describe failures on stdout.
     succeeded(&output).map_err(|stderr| format!("{} {stderr}", String::from_utf8_lossy(&output.stdout)))

@@ -24,6 +24,18 @@ impl Installer {
         Ok(programs)
     }
 
+    /// Installs packages of npm for a script, and returns the directory that it must be in.
+    pub(super) fn npm_packages(&self, name: &str, packages: &[String]) -> Result<PathBuf, String> {
+        let directory = self.cache.join(name);
+        let install = || {
+            let mut command = Command::new("npm");
+            command.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]);
+            run(command.arg(&directory).args(packages))
+        };
+        self.once(&directory, install)?;
+        Ok(directory)
+    }
+
     /// Installs packages of PyPI into an environment of their own, and returns the directory of its programs. With
     /// `is_alone`, the last one is installed without its dependencies.
     pub(super) fn python(&self, name: &str, packages: &[&str], is_alone: bool) -> Result<PathBuf, String> {

@@ -8,6 +8,7 @@ mod http_clients;
 mod install;
 mod mcp_servers;
 mod model_servers;
+mod proxied_programs;
 mod service;
 
 use std::{
@@ -74,6 +75,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     model_servers::try_all(&mut bench, extent);
     mcp_servers::try_all(&mut bench, extent);
     http_clients::try_all(&mut bench);
+    proxied_programs::try_all(&mut bench);
     agents::try_all(&mut bench, extent);
     if extent == Extent::All {
         embedding_models::try_all(&mut bench);

@@ -287,7 +287,7 @@ fn a_server_with_a_certificate_speaks_tls() {
     ]);
     let trusted = reqwest::Certificate::from_pem(certificate.cert.pem().as_bytes()).unwrap();
     let client = HttpServer::client_builder().tls_certs_only([trusted]).build().unwrap();
-    let server = HttpServer::run(&home, run, client);
+    let server = HttpServer::run_for(&home, run, client);
     let url = format!("https://localhost:{}/healthz", server.address.rsplit(':').next().unwrap());
     let reply = server.send(server.client().get(url));
     assert_eq!((reply.status, reply.body.as_str()), (200, "ok\n"));

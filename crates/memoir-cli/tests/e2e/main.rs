@@ -66,6 +66,7 @@ mod ownership;
 mod poisoning;
 mod posts;
 mod providers;
+mod proxy;
 mod recall;
 mod schedules;
 mod screens;

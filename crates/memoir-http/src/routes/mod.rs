@@ -9,6 +9,7 @@ mod health;
 mod mcp;
 mod metrics;
 mod passage;
+mod proxy;
 mod recall;
 mod search;
 mod statements;
@@ -17,9 +18,9 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
-    middleware::{from_fn_with_state, map_response},
+    middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse as _, Response},
-    routing::{any, get},
+    routing::{any, get, post},
 };
 use http::{StatusCode, header};
 use memoir_core::Right;
@@ -38,6 +39,7 @@ use utoipa_axum::{
 
 use crate::{
     access::{authenticate, require},
+    limits::limit_time,
     problem::Problem,
     state::AppState,
 };
@@ -137,6 +139,17 @@ fn complete(mut document: OpenApi) -> OpenApi {
 pub(crate) fn router(state: &Arc<AppState>) -> Router {
     let (api, document) = api().split_for_parts();
     let document = complete(document);
+    let from_state = || Arc::clone(state);
+    let proxy = Router::new()
+        .route("/v1/chat/completions", post(proxy::chat))
+        .route("/v1/responses", post(proxy::responses))
+        .route("/v1/messages", post(proxy::messages))
+        .route("/v1/embeddings", post(proxy::embeddings))
+        .route("/v1/models", get(proxy::models))
+        // It stores what is said, and may use the keys of the user.
+        .route_layer(from_fn_with_state(Right::Write, require))
+        .route_layer(from_fn_with_state(from_state(), authenticate))
+        .route_layer(from_fn(proxy::translate_problems));
     let private = Router::new()
         .merge(api)
         .merge(
@@ -147,12 +160,14 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
         // Each tool asks for its own right.
         .route("/mcp", any(mcp::serve))
         .route("/mcp/{*project}", any(mcp::serve_project))
-        .route_layer(from_fn_with_state(Arc::clone(state), authenticate));
+        .route_layer(from_fn_with_state(from_state(), authenticate))
+        .route_layer(from_fn_with_state(from_state(), limit_time));
     let document = Arc::new(document);
     Router::new()
         .route("/healthz", get(health::check))
         .route(&format!("{API}/openapi.json"), get(async move || Json(Arc::clone(&document)).into_response()))
         .merge(private)
+        .merge(proxy)
         .fallback(async || Problem::missing("such page"))
         .layer(map_response(describe_refusal))
         .with_state(Arc::clone(state))

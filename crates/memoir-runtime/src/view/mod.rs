@@ -7,6 +7,7 @@ mod brief;
 mod capture;
 mod changes;
 mod citation;
+mod conversing;
 mod injection;
 mod item_id;
 mod prompting;
@@ -20,6 +21,7 @@ use crate::{dates, failure::Failure, operations::documents::assign_projects, run
 pub use brief::{ProjectBrief, QuotedSentence, SessionDigest};
 pub use changes::{ForgetPlan, NewStatement, RememberReport};
 pub use citation::Citation;
+pub use conversing::Thread;
 pub use injection::{InjectedQuotation, InjectionReport};
 pub use item_id::{InvalidItemId, ItemId};
 pub use prompting::{injected_exchange, list_injected};

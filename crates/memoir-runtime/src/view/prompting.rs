@@ -27,27 +27,47 @@ impl MemoryView {
         source: &ExchangeSource,
         max_tokens: u64,
     ) -> Result<Recollection, Failure> {
+        let loading = self.start_loading(prompt);
+        let session = self.find_session(source).await?;
+        self.recall_after(prompt, session, max_tokens, loading).await
+    }
+
+    /// Returns what is relevant to a prompt in a conversation, like [`Self::recall_for_prompt`].
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn recall_in(
+        &self,
+        prompt: &str,
+        conversation: Option<ConversationId>,
+        max_tokens: u64,
+    ) -> Result<Recollection, Failure> {
+        self.recall_after(prompt, conversation, max_tokens, self.start_loading(prompt)).await
+    }
+
+    async fn recall_after(
+        &self,
+        prompt: &str,
+        conversation: Option<ConversationId>,
+        max_tokens: u64,
+        loading: Option<JoinHandle<()>>,
+    ) -> Result<Recollection, Failure> {
         let mut recall = self.recall.clone();
         recall.settings.token_budget = recall.settings.token_budget.min(max_tokens);
-        let question = async {
-            let session = self.find_session(source).await?;
-            let previous = match session {
-                Some(session) => self.runtime.store().exchanges(session, 1).await?.pop(),
-                None => None,
-            };
-            let question =
-                resolve_follow_up(prompt, previous.as_ref().map(|exchange| exchange.user_message.as_str()));
-            self.recall.prepare(&question).await;
-            Ok::<_, Failure>((session, question))
+        let previous = match conversation {
+            Some(conversation) => self.last_exchange(conversation).await?,
+            None => None,
         };
-        let loading = self.start_loading(prompt);
-        let (session, question) = question.await?;
+        let question =
+            resolve_follow_up(prompt, previous.as_ref().map(|exchange| exchange.user_message.as_str()));
+        self.recall.prepare(&question).await;
         if let Some(loading) = loading
             && let Err(error) = loading.await
         {
             tracing::warn!(%error, "could not load the index");
         }
-        let filter = Filter { excluded_conversation: session, ..Filter::default() };
+        let filter = Filter { excluded_conversation: conversation, ..Filter::default() };
         Ok(recall.ask(&question, QueryKind::Prompt, filter).await)
     }
 

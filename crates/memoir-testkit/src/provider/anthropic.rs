@@ -47,6 +47,22 @@ impl Dialect for Anthropic {
         events.push(event("message_stop", json!({})));
         events
     }
+
+    fn whole(&self, reply: &Reply) -> Option<Value> {
+        let mut content = vec![json!({"type": "text", "text": reply.all_text()})];
+        content.extend(reply.pieces.iter().filter_map(|piece| match piece {
+            Piece::ToolCall { id, name, arguments } => {
+                let input: Value = serde_json::from_str(arguments).unwrap();
+                Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
+            }
+            _ => None,
+        }));
+        let reason = if content.len() > 1 { "tool_use" } else { "end_turn" };
+        let usage = json!({"input_tokens": reply.usage.input, "output_tokens": reply.usage.output});
+        Some(json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "content": content, "stop_reason": reason, "usage": usage,
+        }))
+    }
 }
 
 fn block(index: usize, piece: &Piece) -> Vec<String> {

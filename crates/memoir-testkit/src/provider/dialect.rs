@@ -20,6 +20,11 @@ pub(super) trait Dialect: Sync {
     /// Returns the events of a reply, up to its ending.
     fn events(&self, reply: &Reply) -> Vec<String>;
 
+    /// Returns a reply that was not requested as a stream, if the provider has such replies.
+    fn whole(&self, _reply: &Reply) -> Option<Value> {
+        None
+    }
+
     fn content_type(&self) -> &'static str {
         "text/event-stream"
     }
@@ -34,7 +39,7 @@ pub(super) fn sse(name: Option<&str>, data: &Value) -> String {
 }
 
 /// Creates the HTTP response for a reply.
-pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
+pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply, is_stream: bool) -> Response {
     let mut response = Response::builder().status(StatusCode::from_u16(reply.status).unwrap());
     for (name, value) in &reply.headers {
         response = response.header(name, value);
@@ -43,7 +48,8 @@ pub(super) fn respond(dialect: &dyn Dialect, reply: &Reply) -> Response {
         ReplyFailure::Message(message) => dialect.error_body(reply.status, message).to_string(),
         ReplyFailure::Body(body) => body.clone(),
     });
-    match failure {
+    let whole = || (!is_stream).then(|| dialect.whole(reply)).flatten().map(|whole| whole.to_string());
+    match failure.or_else(whole) {
         Some(body) => {
             response.header(header::CONTENT_TYPE, "application/json").body(Body::from(body)).unwrap()
         }

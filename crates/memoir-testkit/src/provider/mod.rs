@@ -250,10 +250,11 @@ async fn serve(
         }
         let failure = state.script.lock().unwrap().pop_front_if(|reply| is_embedding && reply.is_failure());
         return match failure {
-            Some(failure) => dialect::respond(&openai::OpenAi, &failure),
+            Some(failure) => dialect::respond(&openai::OpenAi, &failure, true),
             None => lists::answer(&request, state.models.lock().unwrap().as_deref()),
         };
     };
+    let is_stream = request.body["stream"] == true;
     let violation = find_violation(&path, &request.body);
     if path.ends_with("/responses") {
         request.body["messages"] = responses::messages(&request.body);
@@ -273,7 +274,7 @@ async fn serve(
             let (shared, count) = (Arc::clone(&state), reply.awaited_requests);
             let wait = move || wait_for_count(&shared.requests, &shared.arrived, count);
             tokio::task::spawn_blocking(wait).await.unwrap();
-            dialect::respond(dialect, &reply)
+            dialect::respond(dialect, &reply, is_stream)
         }
         None => (StatusCode::IM_A_TEAPOT, "the script has no more replies").into_response(),
     }

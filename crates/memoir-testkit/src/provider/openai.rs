@@ -51,6 +51,25 @@ impl Dialect for OpenAi {
         events.push("data: [DONE]\n\n".to_owned());
         events
     }
+
+    fn whole(&self, reply: &Reply) -> Option<Value> {
+        let calls = reply.pieces.iter().filter_map(|piece| match piece {
+            Piece::ToolCall { id, name, arguments } => {
+                let function = json!({"name": name, "arguments": arguments});
+                Some(json!({"id": id, "type": "function", "function": function}))
+            }
+            _ => None,
+        });
+        let calls: Vec<Value> = calls.collect();
+        let (mut message, finish) = (json!({"role": "assistant", "content": reply.all_text()}), "stop");
+        let finish = if calls.is_empty() { finish } else { "tool_calls" };
+        if !calls.is_empty() {
+            message["tool_calls"] = json!(calls);
+        }
+        let usage = json!({"prompt_tokens": reply.usage.input, "completion_tokens": reply.usage.output});
+        let choice = json!({"index": 0, "message": message, "finish_reason": finish});
+        Some(json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice], "usage": usage}))
+    }
 }
 
 fn chunk(delta: Value, finish_reason: Value) -> String {

@@ -95,6 +95,15 @@ impl Reply {
         Self::stream(Vec::new()).and_text(text)
     }
 
+    /// Returns the whole text.
+    pub(super) fn all_text(&self) -> String {
+        let texts = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
     /// Adds text, streamed word by word.
     pub fn and_text(mut self, text: &str) -> Self {
         self.pieces.extend(text.split_inclusive(' ').map(|word| Piece::Text(word.to_owned())));

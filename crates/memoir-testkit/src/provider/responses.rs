@@ -47,6 +47,15 @@ impl Dialect for Responses {
         events.push(event(kind, json!({"response": response})));
         events
     }
+
+    fn whole(&self, reply: &Reply) -> Option<Value> {
+        let content = json!([{"type": "output_text", "text": reply.all_text(), "annotations": []}]);
+        let item = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content});
+        let usage = json!({"input_tokens": reply.usage.input, "output_tokens": reply.usage.output});
+        Some(
+            json!({"id": "resp_1", "object": "response", "status": "completed", "output": [item], "usage": usage}),
+        )
+    }
 }
 
 fn piece_events(index: usize, piece: &Piece) -> Vec<String> {

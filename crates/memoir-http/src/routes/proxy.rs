@@ -1,0 +1,120 @@
+//! The APIs of model providers, which are forwarded with what memory adds.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    body::{Body, to_bytes},
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use http::{HeaderMap, StatusCode};
+use memoir_core::Right;
+use memoir_providers::ClientApi;
+use memoir_serve::proxy::{ProxyRequest, error_reply, list_models};
+
+use crate::{
+    access::{Caller, TOKEN_HEADER},
+    extract::View,
+    problem::Problem,
+    state::AppState,
+};
+
+/// Maximum size of a request, which contains a whole conversation with its images.
+const MAX_BODY_BYTES: usize = 64 << 20;
+
+pub(super) async fn chat(
+    state: State<Arc<AppState>>,
+    caller: Extension<Caller>,
+    view: View,
+    request: Request,
+) -> Response {
+    forward(ClientApi::Chat, state, caller, view, request).await
+}
+
+pub(super) async fn responses(
+    state: State<Arc<AppState>>,
+    caller: Extension<Caller>,
+    view: View,
+    request: Request,
+) -> Response {
+    forward(ClientApi::Responses, state, caller, view, request).await
+}
+
+pub(super) async fn messages(
+    state: State<Arc<AppState>>,
+    caller: Extension<Caller>,
+    view: View,
+    request: Request,
+) -> Response {
+    forward(ClientApi::Messages, state, caller, view, request).await
+}
+
+pub(super) async fn embeddings(
+    state: State<Arc<AppState>>,
+    caller: Extension<Caller>,
+    view: View,
+    request: Request,
+) -> Response {
+    forward(ClientApi::Embeddings, state, caller, view, request).await
+}
+
+pub(super) async fn models(State(state): State<Arc<AppState>>) -> Response {
+    Json(list_models(state.runtime.models())).into_response()
+}
+
+async fn forward(
+    api: ClientApi,
+    State(state): State<Arc<AppState>>,
+    Extension(caller): Extension<Caller>,
+    View(view): View,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    // The answer may take long, but not the question.
+    let body = match tokio::time::timeout(state.limits.request_time, to_bytes(body, MAX_BODY_BYTES)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            return refuse(api, StatusCode::PAYLOAD_TOO_LARGE, "the request is too large or incomplete");
+        }
+        Err(_) => return refuse(api, StatusCode::REQUEST_TIMEOUT, "the request was sent too slowly"),
+    };
+    let token = &caller.0;
+    let request = ProxyRequest {
+        api,
+        program: token.name.clone(),
+        // A token of the same name may be created after this one has been revoked.
+        owner: format!("{} {} {}", token.name, token.created, view.limited_to().unwrap_or_default()),
+        may_read: token.allows(Right::Read),
+        has_key: has_key(&parts.headers),
+        view,
+        headers: parts.headers,
+        body,
+    };
+    state.proxy.answer(request).await.map(Body::from_stream)
+}
+
+/// Returns whether the program sends the provider's key. It has sent its token in a header of its own then.
+fn has_key(headers: &HeaderMap) -> bool {
+    headers.contains_key(TOKEN_HEADER)
+        && (headers.contains_key("authorization") || headers.contains_key("x-api-key"))
+}
+
+fn refuse(api: ClientApi, status: StatusCode, message: &str) -> Response {
+    error_reply(api, status, message).map(Body::from_stream)
+}
+
+/// Writes the problems of a request as the program's API does.
+pub(super) async fn translate_problems(request: Request, next: Next) -> Response {
+    let api = if request.uri().path().ends_with("/messages") { ClientApi::Messages } else { ClientApi::Chat };
+    let mut response = next.run(request).await;
+    match response.extensions_mut().remove::<Problem>() {
+        Some(problem) => {
+            let mut translated = refuse(api, response.status(), &problem.sentence());
+            *translated.extensions_mut() = std::mem::take(response.extensions_mut());
+            translated
+        }
+        None => response,
+    }
+}

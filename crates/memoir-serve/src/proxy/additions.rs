@@ -1,0 +1,96 @@
+//! What was added to prompts. A program sends its history without it, so it is added again: the provider then sees the
+//! same beginning as before.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex},
+};
+
+use memoir_core::{CallCost, InjectedItem, lock};
+
+use super::{
+    identity::Identity,
+    request::{ChatCall, Speaker},
+};
+
+/// Maximum size of all texts, in bytes. Beyond it, the oldest ones are no longer repeated, which costs a cache hit.
+const MAX_BYTES: usize = 32 << 20;
+
+/// Maximum number of prompts whose model calls tools at the same time.
+const MAX_OPEN_CALLS: usize = 10_000;
+
+/// What was added to a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Addition {
+    pub(super) text: String,
+    pub(super) items: Vec<InjectedItem>,
+}
+
+/// What was added to the prompts of all programs, by the hash of the conversation up to the prompt.
+#[derive(Default)]
+pub(super) struct Additions(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    by_key: HashMap<String, Arc<Addition>>,
+    oldest_first: VecDeque<String>,
+    bytes: usize,
+    deletions: i64,
+    /// Calls of models that wait for the results of tools. They are part of the exchange that is stored in the end.
+    open_calls: HashMap<String, Vec<CallCost>>,
+}
+
+impl Additions {
+    /// Drops everything if something has been deleted since, because it may be quoted here.
+    pub(super) fn drop_deleted(&self, deletions: i64) {
+        let mut state = lock(&self.0);
+        if state.deletions != deletions {
+            *state =
+                State { deletions, open_calls: std::mem::take(&mut state.open_calls), ..State::default() };
+        }
+    }
+
+    pub(super) fn insert(&self, key: &str, addition: Arc<Addition>) {
+        let mut state = lock(&self.0);
+        state.bytes += addition.text.len();
+        if let Some(replaced) = state.by_key.insert(key.to_owned(), addition) {
+            state.bytes -= replaced.text.len();
+        } else {
+            state.oldest_first.push_back(key.to_owned());
+        }
+        while state.bytes > MAX_BYTES
+            && let Some(oldest) = state.oldest_first.pop_front()
+        {
+            let removed = state.by_key.remove(&oldest).map_or(0, |removed| removed.text.len());
+            state.bytes -= removed;
+        }
+    }
+
+    /// Returns what was added to turns of a request before, with the positions of the turns. A new prompt is left out: the
+    /// same words may have begun another conversation, and memory knows more now.
+    pub(super) fn of_turns(&self, identity: &Identity, call: &ChatCall) -> Vec<(usize, Arc<Addition>)> {
+        let state = lock(&self.0);
+        let users =
+            call.turns.iter().enumerate().filter(|(index, turn)| {
+                turn.speaker == Speaker::User && identity.new_prompt() != Some(*index)
+            });
+        users
+            .filter_map(|(index, _)| Some((index, Arc::clone(state.by_key.get(identity.key_of(index))?))))
+            .collect()
+    }
+
+    /// Keeps the cost of a call that waits for the results of tools.
+    pub(super) fn keep_call(&self, key: &str, cost: CallCost) {
+        let mut state = lock(&self.0);
+        if state.open_calls.len() >= MAX_OPEN_CALLS {
+            // Programs that were closed never send the results.
+            state.open_calls.clear();
+        }
+        state.open_calls.entry(key.to_owned()).or_default().push(cost);
+    }
+
+    /// Returns the costs of the calls that led to an answer, and forgets them.
+    pub(super) fn take_calls(&self, key: &str) -> Vec<CallCost> {
+        lock(&self.0).open_calls.remove(key).unwrap_or_default()
+    }
+}

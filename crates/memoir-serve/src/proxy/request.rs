@@ -1,0 +1,389 @@
+//! Reads the requests of programs, without taking them apart: what is not read is passed on byte for byte.
+
+use std::{borrow::Cow, ops::Range};
+
+use memoir_core::ToolCall;
+use memoir_providers::ClientApi;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+/// A request of a program.
+#[derive(Debug, PartialEq)]
+pub(super) struct ChatCall {
+    /// Name of the model.
+    pub(super) model: String,
+    /// Where the name is in the body, with its quotes.
+    pub(super) model_span: Range<usize>,
+    pub(super) is_stream: bool,
+    /// Id of the response that the request continues.
+    pub(super) previous_response: Option<String>,
+    /// The conversation, oldest first, without instructions to the model.
+    pub(super) turns: Vec<Turn>,
+}
+
+/// A message of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Turn {
+    pub(super) speaker: Speaker,
+    /// The text, without images and files.
+    pub(super) text: String,
+    pub(super) tool_calls: Vec<ToolCall>,
+    /// Where a text can be added.
+    pub(super) end: Option<TextEnd>,
+}
+
+/// Who sent a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Speaker {
+    User,
+    Assistant,
+    /// A tool, by the id of its call.
+    Tool(String),
+}
+
+/// The end of a message's content in the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextEnd {
+    /// Before the closing quote of a text.
+    Quote(usize),
+    /// Before the closing bracket of a list of parts.
+    Bracket {
+        position: usize,
+        /// Whether the list has parts already.
+        needs_comma: bool,
+    },
+}
+
+/// Why a request cannot be read, in words for the program's developer.
+pub(super) type Invalid = String;
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    model: &'a RawValue,
+    #[serde(default)]
+    stream: Option<bool>,
+    #[serde(borrow, default)]
+    messages: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    previous_response_id: Option<Cow<'a, str>>,
+}
+
+/// A message, or an item of the Responses API.
+#[derive(Deserialize)]
+struct Item<'a> {
+    #[serde(borrow, default)]
+    r#type: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    role: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(default)]
+    tool_calls: Option<Vec<CallBody>>,
+    #[serde(borrow, default)]
+    tool_call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    arguments: Option<Cow<'a, str>>,
+    #[serde(default)]
+    output: Option<Value>,
+}
+
+/// A tool call of OpenAI's chat API.
+#[derive(Deserialize)]
+struct CallBody {
+    #[serde(default)]
+    id: String,
+    #[serde(default)]
+    function: FunctionBody,
+}
+
+#[derive(Default, Deserialize)]
+struct FunctionBody {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    arguments: String,
+}
+
+/// Reads a request.
+///
+/// # Errors
+///
+/// Fails if it is not a request of this API.
+pub(super) fn read(api: ClientApi, body: &[u8]) -> Result<ChatCall, Invalid> {
+    let text = std::str::from_utf8(body).map_err(|_| "the body is not UTF-8".to_owned())?;
+    let parsed: Body<'_> =
+        serde_json::from_str(text).map_err(|error| format!("the body cannot be read: {error}"))?;
+    let model = serde_json::from_str(parsed.model.get()).map_err(|_| "`model` is not a text".to_owned())?;
+    let mut turns = Vec::new();
+    match (api, parsed.input) {
+        (ClientApi::Responses, Some(input)) if input.get().starts_with('"') => {
+            turns.push(turn(text, Speaker::User, Some(input))?);
+        }
+        (ClientApi::Responses, Some(input)) => {
+            let items: Vec<&RawValue> = serde_json::from_str(input.get())
+                .map_err(|_| "`input` is neither a text nor a list".to_owned())?;
+            items.into_iter().try_for_each(|item| read_item(text, item, &mut turns))?;
+        }
+        (ClientApi::Responses, None) => return Err("`input` is missing".to_owned()),
+        (ClientApi::Embeddings, _) => {}
+        (ClientApi::Chat | ClientApi::Messages, _) => {
+            let messages = parsed.messages.ok_or_else(|| "`messages` is missing".to_owned())?;
+            messages.into_iter().try_for_each(|message| read_item(text, message, &mut turns))?;
+        }
+    }
+    Ok(ChatCall {
+        model,
+        model_span: span(text, parsed.model.get()),
+        is_stream: parsed.stream.unwrap_or(false),
+        previous_response: parsed.previous_response_id.map(Cow::into_owned),
+        turns,
+    })
+}
+
+/// Returns where a part of a text is in it.
+fn span(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
+
+/// Reads a message. Instructions to the model, reasoning and items of unknown types are skipped.
+fn read_item(text: &str, raw: &RawValue, turns: &mut Vec<Turn>) -> Result<(), Invalid> {
+    let item: Item<'_> =
+        serde_json::from_str(raw.get()).map_err(|error| format!("a message cannot be read: {error}"))?;
+    let read = match (item.r#type.as_deref(), item.role.as_deref()) {
+        (Some("function_call"), _) => {
+            let mut read = turn(text, Speaker::Assistant, None)?;
+            read.tool_calls.push(tool_call(
+                item.call_id.as_deref().unwrap_or_default(),
+                item.name.as_deref().unwrap_or_default(),
+                item.arguments.as_deref().unwrap_or_default(),
+            ));
+            read
+        }
+        (Some("function_call_output"), _) => {
+            let call = item.call_id.as_deref().unwrap_or_default().to_owned();
+            let output = item.output.as_ref().map(text_of_value).unwrap_or_default();
+            Turn { speaker: Speaker::Tool(call), text: output, tool_calls: Vec::new(), end: None }
+        }
+        (_, Some("user")) => {
+            let mut read = turn(text, Speaker::User, item.content)?;
+            match item.content.and_then(tool_results) {
+                Some(results) => {
+                    turns.extend(results);
+                    if read.text.is_empty() {
+                        return Ok(());
+                    }
+                    // A note along with results, which belongs to the turn of the model that called the tools.
+                    read.end = None;
+                    read.speaker = Speaker::Tool(String::new());
+                    read
+                }
+                None => read,
+            }
+        }
+        (_, Some("assistant")) => {
+            let mut read = turn(text, Speaker::Assistant, item.content)?;
+            let calls = item.tool_calls.unwrap_or_default();
+            read.tool_calls.extend(
+                calls.iter().map(|call| tool_call(&call.id, &call.function.name, &call.function.arguments)),
+            );
+            read.tool_calls.extend(item.content.map(tool_uses).unwrap_or_default());
+            read
+        }
+        (_, Some("tool")) => {
+            let call = item.tool_call_id.as_deref().unwrap_or_default().to_owned();
+            turn(text, Speaker::Tool(call), item.content)?
+        }
+        _ => return Ok(()),
+    };
+    turns.push(read);
+    Ok(())
+}
+
+/// Reads the content of a message: a text, or a list of parts.
+fn turn(text: &str, speaker: Speaker, content: Option<&RawValue>) -> Result<Turn, Invalid> {
+    let mut turn = Turn { speaker, text: String::new(), tool_calls: Vec::new(), end: None };
+    let Some(content) = content else { return Ok(turn) };
+    let value: Value = serde_json::from_str(content.get())
+        .map_err(|error| format!("the content of a message cannot be read: {error}"))?;
+    let last = span(text, content.get()).end - 1;
+    turn.end = match &value {
+        Value::String(_) => Some(TextEnd::Quote(last)),
+        Value::Array(parts) => Some(TextEnd::Bracket { position: last, needs_comma: !parts.is_empty() }),
+        _ => None,
+    };
+    turn.text = text_of_value(&value);
+    Ok(turn)
+}
+
+/// Returns the text of a content, without images, files and calls.
+fn text_of_value(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts =
+                parts.iter().filter(|part| !matches!(part["type"].as_str(), Some("thinking" | "reasoning")));
+            let texts: Vec<&str> = texts.filter_map(|part| part["text"].as_str().or(part.as_str())).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the results of tools in a message of Anthropic's API, or `None` if it has none.
+fn tool_results(content: &RawValue) -> Option<Vec<Turn>> {
+    let results: Vec<Turn> = parts(content)
+        .iter()
+        .filter(|part| part["type"] == "tool_result")
+        .map(|part| Turn {
+            speaker: Speaker::Tool(part["tool_use_id"].as_str().unwrap_or_default().to_owned()),
+            text: text_of_value(&part["content"]),
+            tool_calls: Vec::new(),
+            end: None,
+        })
+        .collect();
+    (!results.is_empty()).then_some(results)
+}
+
+/// Returns the calls in a message of Anthropic's API.
+fn tool_uses(content: &RawValue) -> Vec<ToolCall> {
+    let text = |part: &Value, key: &str| part[key].as_str().unwrap_or_default().to_owned();
+    let uses = parts(content).into_iter().filter(|part| part["type"] == "tool_use");
+    uses.map(|part| ToolCall {
+        id: text(&part, "id"),
+        name: text(&part, "name"),
+        arguments: part["input"].clone(),
+    })
+    .collect()
+}
+
+fn parts(content: &RawValue) -> Vec<Value> {
+    serde_json::from_str(content.get()).unwrap_or_default()
+}
+
+/// Returns a tool call. Arguments that are not JSON are kept as text.
+fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCall {
+    let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
+    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
+}
+
+/// Returns a body with texts added to some messages, and with another name of the model.
+pub(super) fn rewrite(
+    api: ClientApi,
+    body: &[u8],
+    call: &ChatCall,
+    model: &str,
+    additions: &[(TextEnd, String)],
+) -> Vec<u8> {
+    let mut edits = vec![(call.model_span.clone(), Value::from(model).to_string())];
+    edits.extend(additions.iter().map(|(end, text)| match end {
+        TextEnd::Quote(position) => {
+            let quoted = Value::from(format!("\n\n{text}")).to_string();
+            (*position..*position, quoted[1..quoted.len() - 1].to_owned())
+        }
+        TextEnd::Bracket { position, needs_comma } => {
+            let kind = if api == ClientApi::Responses { "input_text" } else { "text" };
+            let part = serde_json::json!({"type": kind, "text": text});
+            (*position..*position, format!("{}{part}", if *needs_comma { "," } else { "" }))
+        }
+    }));
+    edits.sort_by_key(|(range, _)| range.start);
+    let (mut rewritten, mut copied) = (Vec::with_capacity(body.len() + 4096), 0);
+    for (range, text) in edits {
+        rewritten.extend_from_slice(&body[copied..range.start]);
+        rewritten.extend_from_slice(text.as_bytes());
+        copied = range.end;
+    }
+    rewritten.extend_from_slice(&body[copied..]);
+    rewritten
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    /// Adds a text to the last turn of the user, and returns the body.
+    fn add(api: ClientApi, body: &str) -> String {
+        let call = read(api, body.as_bytes()).unwrap();
+        let last = call.turns.iter().rfind(|turn| turn.speaker == Speaker::User).unwrap();
+        let additions = [(last.end.unwrap(), "say \"hi\"".to_owned())];
+        String::from_utf8(rewrite(api, body.as_bytes(), &call, "m2", &additions)).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_added_and_every_other_byte_stays() {
+        let cases = [
+            (
+                ClientApi::Chat,
+                r#"{"messages": [{"role":"user","content":"a\u00e9"} ],  "n":1.0, "model":"m1", "n":2}"#,
+                r#"{"messages": [{"role":"user","content":"a\u00e9\n\nsay \"hi\""} ],  "n":1.0, "model":"m2", "n":2}"#,
+            ),
+            (
+                ClientApi::Messages,
+                r#"{"model":"m1","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}} ]}]}"#,
+                r#"{"model":"m2","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}} ,{"type":"text","text":"say \"hi\""}]}]}"#,
+            ),
+            (
+                ClientApi::Responses,
+                r#"{"input":"a","model":"m1"}"#,
+                r#"{"input":"a\n\nsay \"hi\"","model":"m2"}"#,
+            ),
+            (
+                ClientApi::Responses,
+                r#"{"input":[{"role":"user","content":[]}],"model":"m1"}"#,
+                r#"{"input":[{"role":"user","content":[{"type":"input_text","text":"say \"hi\""}]}],"model":"m2"}"#,
+            ),
+        ];
+        for (api, body, expected) in cases {
+            assert_eq!(add(api, body), expected);
+        }
+    }
+
+    #[test]
+    fn tools_are_read_in_all_apis() {
+        let chat = r#"{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":"q"},
+            {"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},
+            {"role":"tool","tool_call_id":"1","content":"r"}]}"#;
+        let messages = r#"{"model":"m","system":"s","messages":[{"role":"user","content":"q"},
+            {"role":"assistant","content":[{"type":"thinking","thinking":"t"},{"type":"tool_use","id":"1","name":"f","input":{"a":1}}]},
+            {"role":"user","content":[{"type":"tool_result","tool_use_id":"1","content":[{"type":"text","text":"r"}]}]}]}"#;
+        let responses = r#"{"model":"m","instructions":"s","input":[{"role":"user","content":[{"type":"input_text","text":"q"}]},
+            {"type":"reasoning","summary":[]},{"type":"function_call","call_id":"1","name":"f","arguments":"{\"a\":1}"},
+            {"type":"function_call_output","call_id":"1","output":"r"}]}"#;
+        let call = ToolCall { id: "1".into(), name: "f".into(), arguments: serde_json::json!({"a": 1}) };
+        for (api, body) in
+            [(ClientApi::Chat, chat), (ClientApi::Messages, messages), (ClientApi::Responses, responses)]
+        {
+            let turns = read(api, body.as_bytes()).unwrap().turns;
+            let speakers: Vec<_> = turns.iter().map(|turn| (&turn.speaker, turn.text.as_str())).collect();
+            let tool = Speaker::Tool("1".into());
+            assert_eq!(speakers, [(&Speaker::User, "q"), (&Speaker::Assistant, ""), (&tool, "r")], "{api:?}");
+            assert_eq!(turns[1].tool_calls, std::slice::from_ref(&call), "{api:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_request_is_refused() {
+        for body in [
+            "",
+            "[]",
+            "{}",
+            r#"{"model":1,"messages":[]}"#,
+            r#"{"model":"m"}"#,
+            r#"{"model":"m","messages":[1]}"#,
+        ] {
+            assert!(read(ClientApi::Chat, body.as_bytes()).is_err(), "{body}");
+        }
+        assert!(read(ClientApi::Chat, b"\xff").is_err());
+        assert!(read(ClientApi::Responses, br#"{"model":"m","input":7}"#).is_err());
+    }
+}

@@ -31,8 +31,8 @@ impl Forgetting for SqliteStore {
     }
 
     async fn deletion_count(&self) -> Result<i64> {
-        // Triggers count messages and the embeddings of chunks.
-        sqlx::query_scalar("SELECT count + chunks FROM _deletions")
+        // Triggers count them.
+        sqlx::query_scalar("SELECT count + chunks + others FROM _deletions")
             .fetch_one(&self.readers)
             .await
             .or_store_error()

@@ -64,6 +64,7 @@ pub trait Forgetting: Send + Sync {
     /// Deletes the selected content and erases its traces from the store's files.
     async fn forget(&self, selection: Forget) -> Result<ForgetOutcome>;
 
-    /// Returns a number that grows with every deletion of messages or documents, so that copies of them can be dropped.
+    /// Returns a number that grows whenever a message or document is deleted or no longer shared, so that copies of them
+    /// can be dropped.
     async fn deletion_count(&self) -> Result<i64>;
 }

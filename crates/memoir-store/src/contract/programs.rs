@@ -97,6 +97,16 @@ pub async fn continuations_lead_to_the_latest_exchange_until_it_is_deleted(store
     store.forget(Forget::Exchange(second.exchange_id)).await.unwrap();
     assert!(store.deletion_count().await.unwrap() > before);
     assert_eq!(store.continuation("two").await.unwrap(), None);
+    store.put_document(&document("/p/d.md", "d", "words"), &lines, timestamp(1)).await.unwrap();
+    let id = store.document("d").await.unwrap().unwrap().id;
+    let mut counts = vec![store.deletion_count().await.unwrap()];
+    store.set_document_shared(id, true).await.unwrap();
+    assert_eq!(store.deletion_count().await.unwrap(), counts[0], "more is visible, not less");
+    store.set_document_shared(id, false).await.unwrap();
+    counts.push(store.deletion_count().await.unwrap());
+    store.delete_document(id).await.unwrap();
+    counts.push(store.deletion_count().await.unwrap());
+    assert!(counts.is_sorted_by(|one, next| one < next), "{counts:?}");
     store.put_continuations(second.exchange_id, &keys).await.unwrap();
     assert_eq!(store.continuation("two").await.unwrap(), None, "it no longer exists");
 }

@@ -70,6 +70,8 @@ pub struct RelayedRequest {
     pub headers: HeaderMap,
     /// Whether `headers` contain the key, so that Memoir's own is not sent.
     pub has_key: bool,
+    /// Maximum time until the reply begins.
+    pub start_timeout: Duration,
     /// Maximum time without data from the provider.
     pub idle_timeout: Duration,
 }
@@ -90,7 +92,7 @@ impl Relay {
     ///
     /// Fails if the provider cannot be reached or does not answer in time.
     pub async fn send(&self, request: RelayedRequest) -> Result<RelayedReply, ModelError> {
-        let RelayedRequest { api, body, mut headers, has_key, idle_timeout } = request;
+        let RelayedRequest { api, body, mut headers, has_key, start_timeout, idle_timeout } = request;
         if !has_key && !self.connection.secret.expose().is_empty() {
             for (name, value) in api.dialect().key_headers(&self.connection.secret) {
                 // The program may speak another version of the API than Memoir.
@@ -101,8 +103,8 @@ impl Relay {
         }
         let path = api.path(self.provider);
         let sending = self.connection.send_bytes(&path, headers, body);
-        let timed_out = |_| ModelError::IdleTimeout { after: idle_timeout };
-        let response = timeout(idle_timeout, sending).await.map_err(timed_out)??;
+        let timed_out = |_| ModelError::IdleTimeout { after: start_timeout };
+        let response = timeout(start_timeout, sending).await.map_err(timed_out)??;
         Ok(RelayedReply { response, connection: self.connection.clone(), idle_timeout })
     }
 }
@@ -140,7 +142,7 @@ impl RelayedReply {
     pub fn observe(&self, api: ClientApi) -> ReplyObserver {
         let reader = api.dialect().reader();
         let reply = Reply::new(Framing::Events, reader, self.connection.clone());
-        ReplyObserver { reply, answer: ObservedAnswer::default(), end: None }
+        ReplyObserver { reply, answer: ObservedAnswer::default(), end: None, has_failed: false }
     }
 }
 
@@ -155,6 +157,8 @@ pub struct ObservedAnswer {
     pub usage: Option<Usage>,
     /// Id by which a later request can refer to it.
     pub response: Option<String>,
+    /// Whether the model waits for the program, for another reason than `tool_calls`.
+    pub is_open: bool,
 }
 
 /// Reads a reply that is passed on.
@@ -162,13 +166,14 @@ pub struct ReplyObserver {
     reply: Reply,
     answer: ObservedAnswer,
     end: Option<StopReason>,
+    /// Whether a part could not be read. The rest is passed on unread.
+    has_failed: bool,
 }
 
 impl ReplyObserver {
     /// Reads the next part of the body.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.end.is_none() {
-            // What cannot be read is passed on all the same, but not stored.
+        if self.end.is_none() && !self.has_failed {
             let events = self.reply.push(bytes);
             self.read(events);
         }
@@ -176,7 +181,7 @@ impl ReplyObserver {
 
     /// Reads what is left when the body has ended.
     pub fn close(&mut self) {
-        if self.end.is_none() {
+        if self.end.is_none() && !self.has_failed {
             let events = self.reply.close();
             self.read(events);
         }
@@ -191,9 +196,14 @@ impl ReplyObserver {
                 Ok(ChatEvent::End(finish)) => {
                     self.end = Some(finish.reason);
                     self.answer.response = self.reply.id.take();
+                    self.answer.is_open |= self.reply.is_open;
                 }
                 Ok(ChatEvent::Thinking(_) | ChatEvent::Retrying { .. }) => {}
-                Err(error) => tracing::debug!(%error, "a reply that is passed on is not complete"),
+                Err(error) => {
+                    tracing::debug!(%error, "a reply that is passed on is not complete");
+                    self.has_failed = true;
+                    return;
+                }
             }
         }
     }

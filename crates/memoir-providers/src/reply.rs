@@ -63,6 +63,21 @@ fn find_error(message: &Value) -> Option<&Value> {
     parts.into_iter().flatten().find(has_error).or_else(|| (message["type"] == "error").then_some(message))
 }
 
+/// Items of the Responses API that the program has to answer, besides calls of functions.
+const OPEN_ITEMS: [&str; 5] =
+    ["custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"];
+
+/// Returns whether a message asks the program to do something and continue.
+fn waits_for_program(message: &Value) -> bool {
+    let is_open = |item: &Value| item["type"].as_str().is_some_and(|kind| OPEN_ITEMS.contains(&kind));
+    let is_paused = |part: &Value| part["stop_reason"] == "pause_turn";
+    let items = message["output"].as_array().into_iter().flatten();
+    is_open(&message["item"])
+        || items.into_iter().any(is_open)
+        || is_paused(message)
+        || is_paused(&message["delta"])
+}
+
 /// A reply that is being read.
 pub(crate) struct Reply {
     frames: Frames,
@@ -71,13 +86,22 @@ pub(crate) struct Reply {
     connection: Connection,
     /// Id of the reply at the provider.
     pub(crate) id: Option<String>,
+    /// Whether the model waits for the program, for another reason than a call of a function.
+    pub(crate) is_open: bool,
 }
 
 pub(crate) type Events = Vec<Result<ChatEvent, ModelError>>;
 
 impl Reply {
     pub(crate) fn new(framing: Framing, reader: Box<dyn ReplyReader>, connection: Connection) -> Self {
-        Self { frames: Frames::new(framing), reader, has_started: false, connection, id: None }
+        Self {
+            frames: Frames::new(framing),
+            reader,
+            has_started: false,
+            connection,
+            id: None,
+            is_open: false,
+        }
     }
 
     /// Adds bytes, and returns the events of the messages that they complete.
@@ -136,6 +160,7 @@ impl Reply {
             let id = message["response"]["id"].as_str().or(message["id"].as_str());
             self.id = id.map(str::to_owned);
         }
+        self.is_open |= waits_for_program(&message);
         if let Some(error) = find_error(&message) {
             events.push(Err(from_error_event(&secret.redact(&error.to_string()))));
             return true;

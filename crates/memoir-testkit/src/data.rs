@@ -99,6 +99,9 @@ pub struct StoredMessage {
     pub call_id: Option<String>,
     /// Name of the tool that answered.
     pub tool_name: Option<String>,
+    /// Whether it may contain text by neither the user nor the model.
+    #[serde(default)]
+    pub by_others: bool,
 }
 
 /// A tool call in a message.

@@ -48,7 +48,7 @@ impl MemoryView {
         &self,
         thread: Thread,
         draft: &ExchangeDraft,
-        keys: &[String],
+        keys: impl Fn(ConversationId) -> Vec<String>,
     ) -> Result<CommittedExchange, Failure> {
         let store = self.runtime.store();
         let new =
@@ -72,7 +72,7 @@ impl MemoryView {
                 result => break result?,
             }
         };
-        store.put_continuations(committed.exchange_id, keys).await?;
+        store.put_continuations(committed.exchange_id, &keys(committed.conversation_id)).await?;
         Ok(committed)
     }
 

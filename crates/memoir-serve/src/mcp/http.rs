@@ -27,6 +27,9 @@ const SESSION_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// Maximum size of a request.
 const MAX_REQUEST_BYTES: usize = 1 << 20;
 
+/// Number of clients from which on those without sessions are forgotten.
+const MAX_IDLE_OWNERS: usize = 256;
+
 /// A client that has been let in.
 pub struct HttpClient {
     /// Identifies the client. Sessions belong to it, so that nobody continues those of others.
@@ -71,7 +74,15 @@ impl HttpSessions {
             manager.session_config.keep_alive = Some(SESSION_TIME);
             Arc::new(manager)
         };
-        Arc::clone(lock(&self.managers).entry(owner).or_insert_with(create))
+        let mut managers = lock(&self.managers);
+        if managers.len() >= MAX_IDLE_OWNERS && !managers.contains_key(&owner) {
+            let has_sessions = |manager: &Arc<LocalSessionManager>| {
+                // It is in use if it is locked.
+                manager.sessions.try_read().map_or(true, |sessions| !sessions.is_empty())
+            };
+            managers.retain(|_, manager| has_sessions(manager));
+        }
+        Arc::clone(managers.entry(owner).or_insert_with(create))
     }
 
     /// Returns the configuration of the transport. The program that listens has already checked host and origin.

@@ -7,10 +7,11 @@ use std::{
 };
 
 use memoir_core::{CallCost, InjectedItem, lock};
+use memoir_runtime::view::Thread;
 
 use super::{
     identity::Identity,
-    request::{ChatCall, Speaker},
+    request::{ChatCall, Speaker, Turn},
 };
 
 /// Maximum size of all texts, in bytes. Beyond it, the oldest ones are no longer repeated, which costs a cache hit.
@@ -18,6 +19,12 @@ const MAX_BYTES: usize = 32 << 20;
 
 /// Maximum number of prompts whose model calls tools at the same time.
 const MAX_OPEN_CALLS: usize = 10_000;
+
+/// Maximum number of calls of one prompt whose costs are kept.
+const MAX_CALLS: usize = 1000;
+
+/// Maximum number of exchanges whose turns are kept.
+const MAX_OPEN_TURNS: usize = 256;
 
 /// What was added to a prompt.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +45,14 @@ struct State {
     deletions: i64,
     /// Calls of models that wait for the results of tools. They are part of the exchange that is stored in the end.
     open_calls: HashMap<String, Vec<CallCost>>,
+    /// Turns of exchanges whose model waits for the results of tools, by the key of the response.
+    open_turns: HashMap<String, OpenTurns>,
+}
+
+/// The turns of an exchange that a program continues without repeating them.
+pub(super) struct OpenTurns {
+    pub(super) turns: Vec<Turn>,
+    pub(super) thread: Thread,
 }
 
 impl Additions {
@@ -45,8 +60,9 @@ impl Additions {
     pub(super) fn drop_deleted(&self, deletions: i64) {
         let mut state = lock(&self.0);
         if state.deletions != deletions {
-            *state =
-                State { deletions, open_calls: std::mem::take(&mut state.open_calls), ..State::default() };
+            let (open_calls, open_turns) =
+                (std::mem::take(&mut state.open_calls), std::mem::take(&mut state.open_turns));
+            *state = State { deletions, open_calls, open_turns, ..State::default() };
         }
     }
 
@@ -86,7 +102,25 @@ impl Additions {
             // Programs that were closed never send the results.
             state.open_calls.clear();
         }
-        state.open_calls.entry(key.to_owned()).or_default().push(cost);
+        let calls = state.open_calls.entry(key.to_owned()).or_default();
+        if calls.len() < MAX_CALLS {
+            calls.push(cost);
+        }
+    }
+
+    /// Keeps the turns of an exchange until the program sends the results of tools.
+    pub(super) fn keep_open(&self, key: String, open: OpenTurns) {
+        let mut state = lock(&self.0);
+        if state.open_turns.len() >= MAX_OPEN_TURNS {
+            // Programs that were closed never send the results.
+            state.open_turns.clear();
+        }
+        state.open_turns.insert(key, open);
+    }
+
+    /// Returns the turns that a program continues, and forgets them.
+    pub(super) fn take_open(&self, key: &str) -> Option<OpenTurns> {
+        lock(&self.0).open_turns.remove(key)
     }
 
     /// Returns the costs of the calls that led to an answer, and forgets them.

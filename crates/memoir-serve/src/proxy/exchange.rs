@@ -7,61 +7,80 @@ use memoir_core::{
     Provenance, Purpose, RecalledPassages, SystemClock, Timestamp, Visibility, count_tokens,
 };
 use memoir_models::ModelName;
-use memoir_providers::{ClientApi, ObservedAnswer};
+use memoir_providers::ObservedAnswer;
 use memoir_runtime::{Failure, view::MemoryView};
 use memoir_store::CommittedExchange;
 
 use super::{
-    additions::Additions,
+    additions::{Additions, OpenTurns},
     identity::Identity,
-    request::{ChatCall, Speaker, Turn},
+    request::{Speaker, Turn},
 };
 
 /// An exchange whose answer has not arrived yet.
 pub(super) struct Passing {
-    pub(super) api: ClientApi,
     pub(super) view: MemoryView,
     pub(super) source: ExchangeSource,
     pub(super) model: ModelName,
-    pub(super) call: ChatCall,
+    /// The turns from the prompt on.
+    pub(super) turns: Vec<Turn>,
+    pub(super) prompt_key: String,
     pub(super) identity: Identity,
+    /// Whether the model has read what neither the user nor a model wrote: memory, or results of tools.
+    pub(super) has_read_others: bool,
     pub(super) started: Timestamp,
     pub(super) additions: Arc<Additions>,
 }
 
 impl Passing {
-    /// Stores the exchange, unless the model waits for the results of tools.
-    pub(super) async fn store(&self, answer: &ObservedAnswer) -> Result<Option<CommittedExchange>, Failure> {
-        let Some(prompt) = self.identity.prompt() else { return Ok(None) };
-        let usage = answer.usage.unwrap_or_default();
+    /// Stores the exchange, unless the model waits for the program.
+    pub(super) async fn store(self, answer: ObservedAnswer) -> Result<Option<CommittedExchange>, Failure> {
         let info = self.view.models().catalog.model(&self.model);
         let cost = CallCost {
             purpose: Purpose::Chat,
             model: self.model.to_string(),
-            usage,
-            cost: info.and_then(|info| info.cost(&usage)),
+            usage: answer.usage.unwrap_or_default(),
+            // Without the number of tokens, the cost is unknown.
+            cost: answer.usage.and_then(|usage| info?.cost(&usage)),
             created: SystemClock.now(),
         };
-        let key = self.identity.key_of(prompt);
-        if !answer.tool_calls.is_empty() {
-            self.additions.keep_call(key, cost);
+        if !answer.tool_calls.is_empty() || answer.is_open {
+            self.additions.keep_call(&self.prompt_key, cost);
+            self.keep_open(answer);
             return Ok(None);
         }
         if answer.text.trim().is_empty() {
             return Ok(None);
         }
-        let mut calls = self.additions.take_calls(key);
+        let mut calls = self.additions.take_calls(&self.prompt_key);
         calls.push(cost);
-        let draft = self.draft(&self.call.turns[prompt..], &answer.text, calls);
-        let keys = self.identity.keys_after(&answer.text, answer.response.as_deref());
-        let committed = self.view.store_passing(self.identity.thread, &draft, &keys).await?;
+        let draft = self.draft(&answer.text, calls);
+        let keys =
+            |conversation| self.identity.keys_after(&answer.text, answer.response.as_deref(), conversation);
+        let committed = self.view.store_passing(self.identity.thread, &draft, keys).await?;
         let view = self.view.clone();
         tokio::spawn(async move { view.embed_stored(committed.exchange_id).await });
         Ok(Some(committed))
     }
 
-    /// Builds the exchange. `turns` begin with the prompt.
-    fn draft(&self, turns: &[Turn], answer: &str, calls: Vec<CallCost>) -> ExchangeDraft {
+    /// Keeps the turns for a program that sends only the results of tools next.
+    fn keep_open(self, answer: ObservedAnswer) {
+        let Some(response) = &answer.response else { return };
+        let key = self.identity.response_key(response);
+        // They are not part of the next request, so nothing can be added to them there.
+        let mut turns: Vec<Turn> = self.turns.into_iter().map(|turn| Turn { end: None, ..turn }).collect();
+        turns.push(Turn {
+            speaker: Speaker::Assistant,
+            text: answer.text,
+            tool_calls: answer.tool_calls,
+            end: None,
+        });
+        self.additions.keep_open(key, OpenTurns { turns, thread: self.identity.thread });
+    }
+
+    /// Builds the exchange.
+    fn draft(&self, answer: &str, calls: Vec<CallCost>) -> ExchangeDraft {
+        let turns = &self.turns;
         let now = SystemClock.now();
         let prompt = turns.first().map(|turn| turn.text.clone()).unwrap_or_default();
         let message = |body: MessageBody, visibility, by_others| DraftMessage {
@@ -77,7 +96,7 @@ impl Passing {
         let is_by_others = body.infer_by_others();
         let mut messages =
             vec![DraftMessage { created: self.started, ..message(body, Visibility::Shown, is_by_others) }];
-        let (mut tool_call_count, mut has_read) = (0, is_by_others);
+        let mut tool_call_count = 0;
         for turn in turns.iter().skip(1) {
             let body = match &turn.speaker {
                 Speaker::Tool(call) => {
@@ -89,11 +108,10 @@ impl Passing {
                     MessageBody::Assistant { text: turn.text.clone(), tool_calls: turn.tool_calls.clone() }
                 }
             };
-            has_read |= turn.speaker != Speaker::Assistant;
             messages.push(message(body, Visibility::Hidden, turn.speaker != Speaker::Assistant));
         }
         let body = MessageBody::Assistant { text: answer.to_owned(), tool_calls: Vec::new() };
-        messages.push(message(body, Visibility::Shown, has_read));
+        messages.push(message(body, Visibility::Shown, self.has_read_others || is_by_others));
         ExchangeDraft {
             status: ExchangeStatus::Completed,
             started: self.started,

@@ -21,9 +21,11 @@ const MAX_TOKENS: u64 = 4000;
 
 /// Answers a question from memory. Neither the question nor the answer is stored, because memory has both already.
 pub(super) async fn answer(request: &ProxyRequest, call: &ChatCall) -> Result<Response<ReplyBody>, Failure> {
-    let question = call.turns.iter().rfind(|turn| turn.speaker == Speaker::User);
-    let Some(question) = question.filter(|_| request.may_read) else {
+    if !request.may_read {
         return Ok(error_reply(request.api, StatusCode::FORBIDDEN, "the token lacks the right to read"));
+    }
+    let Some(question) = call.turns.iter().rfind(|turn| turn.speaker == Speaker::User) else {
+        return Ok(error_reply(request.api, StatusCode::BAD_REQUEST, "there is no message of the user"));
     };
     let look_up = LookUp { question: question.text.clone(), ..LookUp::default() };
     let recollection = request.view.look_up(&look_up, MAX_TOKENS).await?;
@@ -36,7 +38,7 @@ pub(super) async fn answer(request: &ProxyRequest, call: &ChatCall) -> Result<Re
         text: &text,
     };
     let mut response = match (request.api, call.is_stream) {
-        (ClientApi::Messages, false) => json_reply(&reply.message("end_turn")),
+        (ClientApi::Messages, false) => json_reply(&reply.message()),
         (ClientApi::Messages, true) => event_reply(&reply.message_events()),
         (ClientApi::Responses, false) => json_reply(&reply.response("completed")),
         (ClientApi::Responses, true) => event_reply(&reply.response_events()),
@@ -90,16 +92,16 @@ impl Reply<'_> {
         vec![(None, text), (None, chunk(json!({}), json!("stop"))), (None, "[DONE]".to_owned())]
     }
 
-    fn message(&self, stop: &str) -> Value {
+    fn message(&self) -> Value {
         json!({
             "id": self.id, "type": "message", "role": "assistant", "model": self.model,
-            "content": [{"type": "text", "text": self.text}], "stop_reason": stop, "stop_sequence": null,
+            "content": [{"type": "text", "text": self.text}], "stop_reason": "end_turn", "stop_sequence": null,
             "usage": {"input_tokens": self.input, "output_tokens": self.output},
         })
     }
 
     fn message_events(&self) -> Events {
-        let mut start = self.message("");
+        let mut start = self.message();
         start["content"] = json!([]);
         start["stop_reason"] = Value::Null;
         let events = [

@@ -1,7 +1,7 @@
 //! A proxy between programs and their models, which remembers.
 //!
 //! A program sends its requests here instead of to the provider. What memory knows about the prompt is added to the end
-//! of the user's last message (`request.rs`), so that the beginning of the request stays the same and the provider's
+//! of the user's last message (`rewrite.rs`), so that the beginning of the request stays the same and the provider's
 //! cache keeps hitting; what was added once is repeated in later requests (`additions.rs`). The request is forwarded
 //! (`upstream.rs`), the reply passed on as it arrives, and the exchange stored before its last byte (`relay.rs`). A
 //! program sends the whole conversation each time; `identity.rs` recognizes it.
@@ -14,16 +14,17 @@ mod models;
 mod relay;
 mod reply;
 mod request;
+mod rewrite;
 mod upstream;
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use memoir_core::{Clock as _, ExchangeSource, InjectedItem, InjectedSubject, SystemClock};
 use memoir_models::{ModelName, Provider};
-use memoir_providers::{ClientApi, RelayedRequest};
+use memoir_providers::{ClientApi, RelayedReply, RelayedRequest};
 use memoir_runtime::{
     Failure,
     view::{ItemId, MemoryView, list_injected},
@@ -33,7 +34,7 @@ use crate::context::{self, QuotedContext};
 use additions::{Addition, Additions};
 use exchange::Passing;
 use identity::Identity;
-use request::ChatCall;
+use request::{ChatCall, Speaker};
 
 pub use models::list_models;
 pub use reply::error_reply;
@@ -53,6 +54,9 @@ const RECALLED_HEADER: &str = "memoir-recalled";
 /// Maximum number of tokens of what is recalled into a prompt.
 const MAX_PROMPT_TOKENS: u64 = 1500;
 
+/// Maximum time that a model may take for an answer that is not streamed.
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(600);
+
 /// The event under which additions are recorded.
 const EVENT: &str = "proxy";
 
@@ -68,8 +72,6 @@ pub struct ProxyRequest {
     pub owner: String,
     /// Whether memory may be quoted to the program.
     pub may_read: bool,
-    /// Whether the headers contain the provider's key.
-    pub has_key: bool,
     /// The headers of the request.
     pub headers: HeaderMap,
     /// The body of the request.
@@ -86,6 +88,11 @@ impl Proxy {
     /// Answers a request.
     pub async fn answer(&self, request: ProxyRequest) -> Response<ReplyBody> {
         let api = request.api;
+        if request.headers.contains_key(upstream::FORWARDED_HEADER) {
+            let reason = "the address of the provider is that of this server; start it without `OPENAI_BASE_URL` and \
+                          `ANTHROPIC_BASE_URL`";
+            return error_reply(api, StatusCode::LOOP_DETECTED, reason);
+        }
         let call = match request::read(api, &request.body) {
             Ok(call) => call,
             Err(reason) => return error_reply(api, StatusCode::BAD_REQUEST, &reason),
@@ -112,23 +119,25 @@ impl Proxy {
         call: &ChatCall,
         model: &ModelName,
     ) -> Result<Response<ReplyBody>, Failure> {
-        let body = request::rewrite(request.api, &request.body, call, &model.model, &[]);
-        let upstream = upstream::connect(request.view.models(), model, request.has_key).await?;
-        let reply = upstream.send(forwarded(&request, body)).await.map_err(Failure::from)?;
-        Ok(relay::pass_on(reply, HeaderMap::new(), None).await)
+        let body = rewrite::rewrite(request.api, &request.body, call, &model.model, &[]);
+        Ok(match forward(&request, model, body, false).await? {
+            Ok(reply) => relay::pass_on(request.api, reply, HeaderMap::new(), None).await,
+            Err(refusal) => refusal,
+        })
     }
 
     /// Forwards a request with what memory adds to it, and stores the exchange when it is complete.
     async fn converse(
         &self,
         request: ProxyRequest,
-        call: ChatCall,
+        mut call: ChatCall,
         model: ModelName,
     ) -> Result<Response<ReplyBody>, Failure> {
         let started = SystemClock.now();
-        let upstream = upstream::connect(request.view.models(), &model, request.has_key).await?;
         let name = request.headers.get(CONVERSATION_HEADER).and_then(|name| name.to_str().ok());
-        let identity = Identity::find(&request.owner, &call, name, &request.view).await?;
+        let body_turns = call.turns.len();
+        let identity =
+            Identity::find(&request.owner, &mut call, name, &request.view, &self.additions).await?;
         self.additions.drop_deleted(request.view.deletion_count().await?);
         let mut additions = self.additions.of_turns(&identity, &call);
         match self.recall(&request, &call, &identity).await {
@@ -140,8 +149,11 @@ impl Proxy {
         let texts: Vec<_> = texts
             .filter_map(|(turn, addition)| Some((call.turns[*turn].end?, addition.text.clone())))
             .collect();
-        let body = request::rewrite(request.api, &request.body, &call, &model.model, &texts);
-        let reply = upstream.send(forwarded(&request, body)).await.map_err(Failure::from)?;
+        let body = rewrite::rewrite(request.api, &request.body, &call, &model.model, &texts);
+        let reply = match forward(&request, &model, body, call.is_stream).await? {
+            Ok(reply) => reply,
+            Err(refusal) => return Ok(refusal),
+        };
         let mut headers = HeaderMap::new();
         let prompt = identity.prompt();
         if let Some((_, addition)) = additions.iter().find(|(turn, _)| Some(*turn) == prompt) {
@@ -150,17 +162,24 @@ impl Proxy {
         if let Some(conversation) = identity.conversation() {
             headers.insert(CONVERSATION_HEADER, HeaderValue::from(conversation.get()));
         }
-        let passing = identity.prompt().is_some().then(|| Passing {
-            api: request.api,
+        let source = source(&request, &identity);
+        // The provider may know more of the conversation than the request says.
+        let knows_more = call.previous_response.is_some() || body_turns < call.turns.len();
+        let has_read_others = knows_more
+            || !texts.is_empty()
+            || call.turns.iter().any(|turn| matches!(turn.speaker, Speaker::Tool(_)));
+        let passing = prompt.filter(|_| call.choices == 1).map(|prompt| Passing {
             view: request.view.clone(),
-            source: source(&request, &identity),
+            source,
             model,
-            call,
+            turns: call.turns.split_off(prompt),
+            prompt_key: identity.key_of(prompt).to_owned(),
             identity,
+            has_read_others,
             started,
             additions: Arc::clone(&self.additions),
         });
-        Ok(relay::pass_on(reply, headers, passing).await)
+        Ok(relay::pass_on(request.api, reply, headers, passing).await)
     }
 
     /// Returns what memory adds to a new prompt, and the turn to which it is added. While the model calls tools, what was
@@ -199,14 +218,30 @@ fn source(request: &ProxyRequest, identity: &Identity) -> ExchangeSource {
     ExchangeSource { program: request.program.clone(), session: identity.session() }
 }
 
-fn forwarded(request: &ProxyRequest, body: Vec<u8>) -> RelayedRequest {
-    RelayedRequest {
-        api: request.api,
-        body,
-        headers: upstream::forwarded_headers(&request.headers, request.has_key),
-        has_key: request.has_key,
-        idle_timeout: request.view.models().config.call_options().idle_timeout,
-    }
+/// Forwards a request. Returns a reply of Memoir instead if the server lacks a key or an address.
+async fn forward(
+    request: &ProxyRequest,
+    model: &ModelName,
+    body: Vec<u8>,
+    is_stream: bool,
+) -> Result<Result<RelayedReply, Response<ReplyBody>>, Failure> {
+    let models = request.view.models();
+    let mut headers = upstream::forwarded_headers(&request.headers);
+    let key = upstream::own_key(&request.headers);
+    let has_key = key.is_some();
+    let relay = match upstream::connect(models, model, has_key).await {
+        Ok(relay) => relay,
+        Err(failure) => {
+            // Asking again would not help.
+            return Ok(Err(error_reply(request.api, StatusCode::BAD_REQUEST, &failure.sentence())));
+        }
+    };
+    headers.extend(key);
+    let idle_timeout = models.config.call_options().idle_timeout;
+    // Without a stream, nothing arrives before the whole answer is written.
+    let start_timeout = if is_stream { idle_timeout } else { idle_timeout.max(MAX_ANSWER_TIME) };
+    let forwarded = RelayedRequest { api: request.api, body, headers, has_key, start_timeout, idle_timeout };
+    Ok(Ok(relay.send(forwarded).await?))
 }
 
 /// Returns the ids of what was added, for a header.

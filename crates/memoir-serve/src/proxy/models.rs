@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 /// Returns the models whose provider has a key, and `memoir/recall`, as OpenAI's and Anthropic's APIs list them.
 pub fn list_models(models: &Models) -> Value {
-    let known = models.catalog.models().map(|(name, _)| name.clone());
-    let available = known.filter(|name| name.provider != Provider::Memoir && models.has_key(name.provider));
+    let catalog = models.catalog.models().map(|(name, _)| name.clone());
+    let available = catalog.filter(|name| name.provider != Provider::Memoir && models.has_key(name.provider));
     let entry = |name: ModelName| {
         // A prefix is needed only where the name alone does not identify the provider.
         let is_clear = name.model.parse::<ModelName>().is_ok_and(|parsed| parsed == name);

@@ -6,15 +6,19 @@ use std::io;
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use memoir_providers::{RelayedReply, ReplyObserver};
+use memoir_providers::{ClientApi, RelayedReply, ReplyObserver};
+use memoir_runtime::Failure;
 
-use super::{CONVERSATION_HEADER, ReplyBody, exchange::Passing, upstream::returned_headers};
+use super::{
+    CONVERSATION_HEADER, ReplyBody, exchange::Passing, reply::error_reply, upstream::returned_headers,
+};
 
 /// Maximum size of a reply that is not streamed.
 const MAX_REPLY_BYTES: usize = 64 << 20;
 
 /// Passes a reply on, and stores the exchange if it succeeds.
 pub(super) async fn pass_on(
+    api: ClientApi,
     reply: RelayedReply,
     headers: HeaderMap,
     passing: Option<Passing>,
@@ -25,13 +29,14 @@ pub(super) async fn pass_on(
     let is_stream = all_headers
         .get(header::CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    let observed = match passing.filter(|_| status.is_success()) {
-        Some(passing) => Some((reply.observe(passing.api), passing)),
-        None => None,
-    };
+    let passing = passing.filter(|_| status.is_success());
+    let observed = passing.map(|passing| (reply.observe(api), passing));
     let (body, conversation) = match is_stream {
         true => (stream(reply, observed), None),
-        false => read_whole(reply, observed).await,
+        false => match read_whole(reply, observed).await {
+            Ok(read) => read,
+            Err(error) => return error_reply(api, StatusCode::BAD_GATEWAY, &error.to_string()),
+        },
     };
     if let Some(conversation) = conversation {
         all_headers.insert(CONVERSATION_HEADER, conversation);
@@ -77,32 +82,32 @@ fn stream(mut reply: RelayedReply, mut observed: Observed) -> ReplyBody {
 }
 
 /// Reads a reply that is not streamed, and stores the exchange. Returns the id of its conversation.
-async fn read_whole(mut reply: RelayedReply, mut observed: Observed) -> (ReplyBody, Option<HeaderValue>) {
+async fn read_whole(
+    mut reply: RelayedReply,
+    mut observed: Observed,
+) -> io::Result<(ReplyBody, Option<HeaderValue>)> {
     let mut body = Vec::new();
-    let result = loop {
-        match reply.chunk().await {
-            Ok(Some(chunk)) if body.len() + chunk.len() <= MAX_REPLY_BYTES => body.extend_from_slice(&chunk),
-            Ok(Some(_)) => break Err(io::Error::other("the reply is too large")),
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(io::Error::other(error.to_string())),
+    while let Some(chunk) = reply.chunk().await.map_err(|error| io::Error::other(error.to_string()))? {
+        if body.len() + chunk.len() > MAX_REPLY_BYTES {
+            return Err(io::Error::other("the reply is too large"));
         }
-    };
-    let conversation = match (&result, &mut observed) {
-        (Ok(()), Some((observer, _))) => {
-            observer.push(&body);
-            observer.close();
-            store(observed.take()).await
-        }
-        _ => None,
-    };
-    let parts = [Ok(Bytes::from(body))].into_iter().chain(result.err().map(Err));
-    (futures::stream::iter(parts).boxed(), conversation)
+        body.extend_from_slice(&chunk);
+    }
+    if let Some((observer, _)) = &mut observed {
+        observer.push(&body);
+        observer.close();
+    }
+    let conversation = store(observed).await;
+    Ok((futures::stream::iter([Ok(Bytes::from(body))]).boxed(), conversation))
 }
 
 /// Stores the exchange, if its answer is complete. The program gets the answer in any case.
 async fn store(observed: Observed) -> Option<HeaderValue> {
     let (observer, passing) = observed?;
-    match passing.store(observer.answer()?).await {
+    let answer = observer.answer()?.clone();
+    // The program may close the connection now that it has the answer.
+    let stored = tokio::spawn(passing.store(answer)).await;
+    match stored.unwrap_or_else(|error| Err(Failure::failed(error.to_string()))) {
         Ok(committed) => Some(HeaderValue::from(committed?.conversation_id.get())),
         Err(failure) => {
             tracing::warn!(reason = failure.message, "could not store an exchange");

@@ -15,6 +15,8 @@ pub(super) struct ChatCall {
     /// Where the name is in the body, with its quotes.
     pub(super) model_span: Range<usize>,
     pub(super) is_stream: bool,
+    /// Number of answers that the program wants.
+    pub(super) choices: u64,
     /// Id of the response that the request continues.
     pub(super) previous_response: Option<String>,
     /// The conversation, oldest first, without instructions to the model.
@@ -63,6 +65,8 @@ struct Body<'a> {
     model: &'a RawValue,
     #[serde(default)]
     stream: Option<bool>,
+    #[serde(default)]
+    n: Option<Value>,
     #[serde(borrow, default)]
     messages: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
@@ -86,10 +90,11 @@ struct Item<'a> {
     tool_call_id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     call_id: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    arguments: Option<Cow<'a, str>>,
+    #[serde(default)]
+    name: Value,
+    /// Arguments of a function, or input of another tool.
+    #[serde(default, alias = "input")]
+    arguments: Value,
     #[serde(default)]
     output: Option<Value>,
 }
@@ -98,17 +103,9 @@ struct Item<'a> {
 #[derive(Deserialize)]
 struct CallBody {
     #[serde(default)]
-    id: String,
+    id: Value,
     #[serde(default)]
-    function: FunctionBody,
-}
-
-#[derive(Default, Deserialize)]
-struct FunctionBody {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    arguments: String,
+    function: Value,
 }
 
 /// Reads a request.
@@ -142,6 +139,7 @@ pub(super) fn read(api: ClientApi, body: &[u8]) -> Result<ChatCall, Invalid> {
         model,
         model_span: span(text, parsed.model.get()),
         is_stream: parsed.stream.unwrap_or(false),
+        choices: parsed.n.and_then(|n| n.as_u64()).unwrap_or(1),
         previous_response: parsed.previous_response_id.map(Cow::into_owned),
         turns,
     })
@@ -158,16 +156,14 @@ fn read_item(text: &str, raw: &RawValue, turns: &mut Vec<Turn>) -> Result<(), In
     let item: Item<'_> =
         serde_json::from_str(raw.get()).map_err(|error| format!("a message cannot be read: {error}"))?;
     let read = match (item.r#type.as_deref(), item.role.as_deref()) {
-        (Some("function_call"), _) => {
+        (Some(kind), _) if kind.ends_with("_call") => {
             let mut read = turn(text, Speaker::Assistant, None)?;
-            read.tool_calls.push(tool_call(
-                item.call_id.as_deref().unwrap_or_default(),
-                item.name.as_deref().unwrap_or_default(),
-                item.arguments.as_deref().unwrap_or_default(),
-            ));
+            let name = if item.name.is_string() { &item.name } else { &Value::from(kind) };
+            let call_id = item.call_id.as_deref().unwrap_or_default();
+            read.tool_calls.push(tool_call(&Value::from(call_id), name, &item.arguments));
             read
         }
-        (Some("function_call_output"), _) => {
+        (Some(kind), _) if kind.ends_with("_call_output") => {
             let call = item.call_id.as_deref().unwrap_or_default().to_owned();
             let output = item.output.as_ref().map(text_of_value).unwrap_or_default();
             Turn { speaker: Speaker::Tool(call), text: output, tool_calls: Vec::new(), end: None }
@@ -191,8 +187,9 @@ fn read_item(text: &str, raw: &RawValue, turns: &mut Vec<Turn>) -> Result<(), In
         (_, Some("assistant")) => {
             let mut read = turn(text, Speaker::Assistant, item.content)?;
             let calls = item.tool_calls.unwrap_or_default();
+            let calls = calls.iter();
             read.tool_calls.extend(
-                calls.iter().map(|call| tool_call(&call.id, &call.function.name, &call.function.arguments)),
+                calls.map(|call| tool_call(&call.id, &call.function["name"], &call.function["arguments"])),
             );
             read.tool_calls.extend(item.content.map(tool_uses).unwrap_or_default());
             read
@@ -269,40 +266,13 @@ fn parts(content: &RawValue) -> Vec<Value> {
 }
 
 /// Returns a tool call. Arguments that are not JSON are kept as text.
-fn tool_call(id: &str, name: &str, arguments: &str) -> ToolCall {
-    let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
-    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
-}
-
-/// Returns a body with texts added to some messages, and with another name of the model.
-pub(super) fn rewrite(
-    api: ClientApi,
-    body: &[u8],
-    call: &ChatCall,
-    model: &str,
-    additions: &[(TextEnd, String)],
-) -> Vec<u8> {
-    let mut edits = vec![(call.model_span.clone(), Value::from(model).to_string())];
-    edits.extend(additions.iter().map(|(end, text)| match end {
-        TextEnd::Quote(position) => {
-            let quoted = Value::from(format!("\n\n{text}")).to_string();
-            (*position..*position, quoted[1..quoted.len() - 1].to_owned())
-        }
-        TextEnd::Bracket { position, needs_comma } => {
-            let kind = if api == ClientApi::Responses { "input_text" } else { "text" };
-            let part = serde_json::json!({"type": kind, "text": text});
-            (*position..*position, format!("{}{part}", if *needs_comma { "," } else { "" }))
-        }
-    }));
-    edits.sort_by_key(|(range, _)| range.start);
-    let (mut rewritten, mut copied) = (Vec::with_capacity(body.len() + 4096), 0);
-    for (range, text) in edits {
-        rewritten.extend_from_slice(&body[copied..range.start]);
-        rewritten.extend_from_slice(text.as_bytes());
-        copied = range.end;
-    }
-    rewritten.extend_from_slice(&body[copied..]);
-    rewritten
+fn tool_call(id: &Value, name: &Value, arguments: &Value) -> ToolCall {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let arguments = match arguments {
+        Value::String(json) => serde_json::from_str(json).unwrap_or_else(|_| arguments.clone()),
+        other => other.clone(),
+    };
+    ToolCall { id: text(id), name: text(name), arguments }
 }
 
 #[cfg(test)]
@@ -310,43 +280,6 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
-
-    /// Adds a text to the last turn of the user, and returns the body.
-    fn add(api: ClientApi, body: &str) -> String {
-        let call = read(api, body.as_bytes()).unwrap();
-        let last = call.turns.iter().rfind(|turn| turn.speaker == Speaker::User).unwrap();
-        let additions = [(last.end.unwrap(), "say \"hi\"".to_owned())];
-        String::from_utf8(rewrite(api, body.as_bytes(), &call, "m2", &additions)).unwrap()
-    }
-
-    #[test]
-    fn a_text_is_added_and_every_other_byte_stays() {
-        let cases = [
-            (
-                ClientApi::Chat,
-                r#"{"messages": [{"role":"user","content":"a\u00e9"} ],  "n":1.0, "model":"m1", "n":2}"#,
-                r#"{"messages": [{"role":"user","content":"a\u00e9\n\nsay \"hi\""} ],  "n":1.0, "model":"m2", "n":2}"#,
-            ),
-            (
-                ClientApi::Messages,
-                r#"{"model":"m1","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}} ]}]}"#,
-                r#"{"model":"m2","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{}} ,{"type":"text","text":"say \"hi\""}]}]}"#,
-            ),
-            (
-                ClientApi::Responses,
-                r#"{"input":"a","model":"m1"}"#,
-                r#"{"input":"a\n\nsay \"hi\"","model":"m2"}"#,
-            ),
-            (
-                ClientApi::Responses,
-                r#"{"input":[{"role":"user","content":[]}],"model":"m1"}"#,
-                r#"{"input":[{"role":"user","content":[{"type":"input_text","text":"say \"hi\""}]}],"model":"m2"}"#,
-            ),
-        ];
-        for (api, body, expected) in cases {
-            assert_eq!(add(api, body), expected);
-        }
-    }
 
     #[test]
     fn tools_are_read_in_all_apis() {

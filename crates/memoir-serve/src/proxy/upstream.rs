@@ -1,11 +1,12 @@
 //! The provider that a request is for, and the headers that are passed on.
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use memoir_models::{ModelName, Provider};
 use memoir_providers::Relay;
 use memoir_runtime::{
     Failure,
     models::{ModelChoice, Models, parse_model_name},
+    operations::tokens::is_secret,
 };
 
 /// Headers of a program that matter to a provider.
@@ -21,6 +22,9 @@ const FORWARDED: [&str; 10] = [
     "openai-organization",
     "openai-project",
 ];
+
+/// Marks requests that were forwarded, which a server whose provider is itself would forward without end.
+pub(super) const FORWARDED_HEADER: &str = "memoir-forwarded";
 
 /// Headers that carry the provider's key.
 const KEYS: [&str; 2] = ["authorization", "x-api-key"];
@@ -66,14 +70,30 @@ pub(super) async fn connect(models: &Models, model: &ModelName, has_key: bool) -
     Ok(Relay::new(model.provider, &endpoint)?)
 }
 
-/// Returns the headers of a request to forward.
-pub(super) fn forwarded_headers(headers: &HeaderMap, has_key: bool) -> HeaderMap {
-    let keys = KEYS.into_iter().filter(|_| has_key);
-    let names = FORWARDED.into_iter().chain(keys);
-    let mut forwarded: HeaderMap = names
-        .filter_map(|name| Some((http::HeaderName::from_static(name), headers.get(name)?.clone())))
-        .collect();
-    forwarded.entry(header::CONTENT_TYPE).or_insert(http::HeaderValue::from_static("application/json"));
+/// Returns the provider's key that a program sends, if it does. It has sent its token in a header of its own then; a token
+/// is never forwarded.
+pub(super) fn own_key(headers: &HeaderMap) -> Option<(HeaderName, HeaderValue)> {
+    let is_key = |value: &HeaderValue| {
+        let text = value.to_str().unwrap_or_default();
+        let key = text.split_once(' ').map_or(text, |(_, key)| key);
+        !key.is_empty() && !is_secret(key)
+    };
+    let key = |name: &'static str| Some((HeaderName::from_static(name), headers.get(name)?.clone()));
+    let mut key = KEYS.into_iter().filter_map(key).find(|(_, value)| is_key(value))?;
+    key.1.set_sensitive(true);
+    Some(key)
+}
+
+/// Returns the headers of a request to forward, without the key.
+pub(super) fn forwarded_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut forwarded = HeaderMap::new();
+    for name in FORWARDED.map(HeaderName::from_static) {
+        for value in headers.get_all(&name) {
+            forwarded.append(name.clone(), value.clone());
+        }
+    }
+    forwarded.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    forwarded.insert(FORWARDED_HEADER, HeaderValue::from_static("1"));
     forwarded
 }
 

@@ -5,17 +5,20 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::DefaultBodyLimit,
-    http::{HeaderValue, Method, header},
+    http::{HeaderName, HeaderValue, Method, header},
     middleware::{from_fn_with_state, map_response},
     response::{IntoResponse as _, Response},
 };
 use http::StatusCode;
 use tower_http::{
     catch_panic::CatchPanicLayer,
-    cors::{AllowOrigin, CorsLayer},
+    cors::{AllowHeaders, AllowOrigin, CorsLayer},
 };
 
 use crate::{guard::guard, limits::limit_number, monitoring::monitor, problem::Problem, state::AppState};
+
+/// Headers of answers that pages of allowed origins can read.
+const EXPOSED: [&str; 4] = ["mcp-session-id", "memoir-conversation", "memoir-recalled", "retry-after"];
 
 /// Adds the layers to the routes.
 pub(crate) fn add(router: Router, state: &Arc<AppState>) -> Router {
@@ -42,7 +45,8 @@ fn cors(state: &AppState) -> Option<CorsLayer> {
         CorsLayer::new()
             .allow_origin(AllowOrigin::list(origins))
             .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
-            .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(EXPOSED.map(HeaderName::from_static))
     })
 }
 

@@ -1,4 +1,4 @@
-//! Limits on what clients may use, so that one of them cannot keep the others out.
+//! Limits on what clients may use.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ pub struct Limits {
     pub request_time: Duration,
     /// Maximum time for the headers of a request, and for the handshake of TLS.
     pub header_time: Duration,
-    /// Maximum number of requests that are answered at the same time.
+    /// Maximum number of requests whose answers have not begun.
     pub requests: usize,
     /// Maximum number of open connections.
     pub connections: usize,

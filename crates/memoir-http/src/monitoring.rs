@@ -79,9 +79,9 @@ pub(crate) async fn monitor(State(state): State<Arc<AppState>>, request: Request
         .extensions()
         .get::<MatchedPath>()
         .map_or(NO_ROUTE.to_owned(), |path| path.as_str().to_owned());
-    state.metrics.in_flight.inc();
+    let in_flight = InFlight::begin(&state.metrics.in_flight);
     let response = next.run(request).await;
-    state.metrics.in_flight.dec();
+    drop(in_flight);
     let elapsed = started.elapsed().as_secs_f64();
     let status = response.status().as_u16();
     let token = response.extensions().get::<Caller>().map_or("none", |caller| caller.0.name.as_str());
@@ -101,6 +101,22 @@ pub(crate) async fn monitor(State(state): State<Arc<AppState>>, request: Request
         .inc();
     state.metrics.seconds.get_or_create(&RouteLabel { route }).observe(elapsed);
     response
+}
+
+/// A request that is being answered. The client may also close the connection.
+struct InFlight(Gauge);
+
+impl InFlight {
+    fn begin(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// Returns the method, if it is a common one. Clients can invent others, and each would be a new metric.

@@ -82,7 +82,9 @@ async fn manage_tokens(command: Option<TokenCommand>, runtime: &Runtime) -> Resu
     match command {
         None => print_raw(&tokens::local_secret(store, runtime.home()).await?),
         Some(TokenCommand::Add { name, project, rights, json }) => {
-            let projects: Vec<String> = project.iter().map(|path| project_at(path, runtime)).collect();
+            let projects: Result<Vec<String>, Failure> =
+                project.iter().map(|path| project_at(path, runtime)).collect();
+            let projects = projects?;
             let scope = if projects.is_empty() { TokenScope::All } else { TokenScope::Projects(projects) };
             let issued = tokens::add(&AddToken { name, scope, rights }, store).await?;
             if !json {
@@ -101,9 +103,11 @@ async fn manage_tokens(command: Option<TokenCommand>, runtime: &Runtime) -> Resu
 }
 
 /// Returns the project that contains a directory of this machine. Any other path is that of a project elsewhere.
-fn project_at(path: &str, runtime: &Runtime) -> String {
+fn project_at(path: &str, runtime: &Runtime) -> Result<String, Failure> {
     match Path::new(path).canonicalize() {
-        Ok(directory) => runtime.find_scope(&directory),
-        Err(_) => path.to_owned(),
+        Ok(directory) => Ok(runtime.find_scope(&directory)),
+        Err(_) if Path::new(path).is_absolute() => Ok(path.to_owned()),
+        Err(error) => Err(Failure::usage(format!("could not find the project {path}: {error}"))
+            .hint("Give the whole path of a project on another machine.")),
     }
 }

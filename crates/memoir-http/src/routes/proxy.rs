@@ -9,20 +9,15 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use memoir_core::Right;
 use memoir_providers::ClientApi;
 use memoir_serve::proxy::{ProxyRequest, error_reply, list_models};
 
-use crate::{
-    access::{Caller, TOKEN_HEADER},
-    extract::View,
-    problem::Problem,
-    state::AppState,
-};
+use crate::{access::Caller, extract::View, problem::Problem, state::AppState};
 
 /// Maximum size of a request, which contains a whole conversation with its images.
-const MAX_BODY_BYTES: usize = 64 << 20;
+const MAX_BODY_BYTES: usize = 32 << 20;
 
 pub(super) async fn chat(
     state: State<Arc<AppState>>,
@@ -87,18 +82,11 @@ async fn forward(
         // A token of the same name may be created after this one has been revoked.
         owner: format!("{} {} {}", token.name, token.created, view.limited_to().unwrap_or_default()),
         may_read: token.allows(Right::Read),
-        has_key: has_key(&parts.headers),
         view,
         headers: parts.headers,
         body,
     };
     state.proxy.answer(request).await.map(Body::from_stream)
-}
-
-/// Returns whether the program sends the provider's key. It has sent its token in a header of its own then.
-fn has_key(headers: &HeaderMap) -> bool {
-    headers.contains_key(TOKEN_HEADER)
-        && (headers.contains_key("authorization") || headers.contains_key("x-api-key"))
 }
 
 fn refuse(api: ClientApi, status: StatusCode, message: &str) -> Response {

@@ -60,6 +60,9 @@ pub async fn add(request: &AddToken, store: &(impl Tokens + ?Sized)) -> Result<I
     if let TokenScope::Projects(projects) = &request.scope {
         projects.iter().try_for_each(|project| check_text("project", project))?;
     }
+    if request.rights.is_empty() {
+        return Err(Failure::usage("a token must allow something").hint("Give it a right, such as `read`."));
+    }
     let mut rights = request.rights.clone();
     rights.sort_unstable();
     rights.dedup();
@@ -149,6 +152,11 @@ pub async fn authenticate(
     store: &(impl Tokens + ?Sized),
 ) -> Result<Option<AccessToken>, Failure> {
     Ok(store.token_with_hash(&hash(secret)).await?)
+}
+
+/// Returns whether a text is the secret of a token, valid or not.
+pub fn is_secret(text: &str) -> bool {
+    text.trim().starts_with(PREFIX)
 }
 
 fn random_secret() -> Result<String, Failure> {

@@ -73,6 +73,8 @@ pub(crate) struct EncoderBuffers {
     state: Vec<f32>,
     query: Vec<f32>,
     key: Vec<f32>,
+    /// The keys of one head, as `transpose` writes them.
+    key_columns: Vec<[f32; COLUMN]>,
     value: Vec<f32>,
     attended: Vec<f32>,
     intermediate: Vec<f32>,
@@ -233,10 +235,20 @@ fn attend<const HEAD_SIZE: usize>(buffers: &mut EncoderBuffers, shape: &Shape) {
     buffers.scores.resize(tokens, 0.0);
     for head in 0..shape.heads {
         let offset = head * HEAD_SIZE;
+        transpose::<HEAD_SIZE>(&buffers.key, width, offset, &mut buffers.key_columns);
         for token in 0..tokens {
             let query = &buffers.query[token * width + offset..][..HEAD_SIZE];
-            for (score, key) in buffers.scores.iter_mut().zip(buffers.key.chunks_exact(width)) {
-                *score = dot(query, &key[offset..offset + HEAD_SIZE]) * scale;
+            let blocks = buffers.key_columns.chunks_exact(HEAD_SIZE);
+            for (scores, columns) in buffers.scores.chunks_mut(COLUMN).zip(blocks) {
+                let mut sums = [0.0; COLUMN];
+                for (query, column) in query.iter().zip(columns) {
+                    for token in 0..COLUMN {
+                        sums[token] += query * column[token];
+                    }
+                }
+                for (score, sum) in scores.iter_mut().zip(sums) {
+                    *score = sum * scale;
+                }
             }
             softmax(&mut buffers.scores);
             let mut weighted = [0.0; HEAD_SIZE];
@@ -246,6 +258,30 @@ fn attend<const HEAD_SIZE: usize>(buffers: &mut EncoderBuffers, shape: &Shape) {
                 }
             }
             buffers.attended[token * width + offset..][..HEAD_SIZE].copy_from_slice(&weighted);
+        }
+    }
+}
+
+/// Number of tokens whose scores are computed together: each token in a lane of a processor's registers, so that no sum
+/// across lanes is needed.
+const COLUMN: usize = 16;
+
+/// Writes the part of a head of all keys in blocks of [`COLUMN`] tokens: for each of its dimensions, the values of the
+/// tokens. The last block is padded with zeros.
+#[inline(always)]
+fn transpose<const HEAD_SIZE: usize>(
+    keys: &[f32],
+    width: usize,
+    offset: usize,
+    columns: &mut Vec<[f32; COLUMN]>,
+) {
+    let keys = keys.chunks_exact(width);
+    columns.clear();
+    columns.resize(keys.len().div_ceil(COLUMN) * HEAD_SIZE, [0.0; COLUMN]);
+    for (token, key) in keys.enumerate() {
+        let block = &mut columns[token / COLUMN * HEAD_SIZE..][..HEAD_SIZE];
+        for (column, value) in block.iter_mut().zip(&key[offset..offset + HEAD_SIZE]) {
+            column[token % COLUMN] = *value;
         }
     }
 }

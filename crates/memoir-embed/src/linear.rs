@@ -81,11 +81,14 @@ impl Linear {
                     let (scale, zero) = (input.scales[token], input.zeros[token]);
                     let start = token * outputs + number * PANEL;
                     let Some((output, _)) = output[start..].split_first_chunk_mut::<PANEL>() else { break };
+                    // In an array of its own, which cannot overlap the others, so that the lanes are computed together.
+                    let mut values = [0.0; PANEL];
                     for lane in 0..PANEL {
                         #[expect(clippy::cast_precision_loss, reason = "products stay below 2^26")]
                         let exact = products[lane] as f32 - zero * sums[lane];
-                        output[lane] = exact * (scale * scales[lane]) + bias[lane];
+                        values[lane] = exact * (scale * scales[lane]) + bias[lane];
                     }
+                    *output = values;
                 }
             }
         }
@@ -136,18 +139,30 @@ pub(crate) fn range(numbers: &[f32]) -> (f32, f32) {
     let (chunks, rest) = numbers.as_chunks::<LANES>();
     for chunk in chunks {
         for lane in 0..LANES {
-            lows[lane] = lows[lane].min(chunk[lane]);
-            highs[lane] = highs[lane].max(chunk[lane]);
+            lows[lane] = lower(chunk[lane], lows[lane]);
+            highs[lane] = higher(chunk[lane], highs[lane]);
         }
     }
     let (mut low, mut high) = (f32::MAX, f32::MIN);
     for lane in 0..LANES {
-        low = low.min(lows[lane]);
-        high = high.max(highs[lane]);
+        low = lower(lows[lane], low);
+        high = higher(highs[lane], high);
     }
     for number in rest {
-        low = low.min(*number);
-        high = high.max(*number);
+        low = lower(*number, low);
+        high = higher(*number, high);
     }
     (low, high)
+}
+
+/// Returns the lower number, in one instruction: unlike `f32::min`, it returns the second one if the first is not a number.
+#[inline(always)]
+fn lower(one: f32, other: f32) -> f32 {
+    if one < other { one } else { other }
+}
+
+/// Returns the higher number; see [`lower`].
+#[inline(always)]
+fn higher(one: f32, other: f32) -> f32 {
+    if one > other { one } else { other }
 }

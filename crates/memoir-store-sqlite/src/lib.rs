@@ -29,6 +29,7 @@
 //! ```
 
 mod backend;
+mod changes;
 mod commands;
 mod commit;
 mod continuations;

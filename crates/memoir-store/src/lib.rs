@@ -20,6 +20,7 @@
 //! | [`Transcripts`] | which files of other programs were imported |
 //! | [`Injections`] | what was added to the prompts of other programs |
 //! | [`Continuations`] | how programs continue a conversation that they send with each request |
+//! | [`ChangeLog`] | what has changed since a moment |
 //! | [`Marks`] | the user's marks on exchanges |
 //! | [`Forgetting`] | deleting content without leaving traces |
 //! | [`CommandHistory`] | the lines that the user typed |
@@ -45,6 +46,7 @@
 //! determine an order.
 
 mod backend;
+mod changes;
 mod commands;
 mod continuations;
 mod conversations;
@@ -78,6 +80,7 @@ mod url;
 pub mod contract;
 
 pub use backend::{Backend, BackendStore, RedactedWrites};
+pub use changes::{ChangeLog, ChangeMark, Changes};
 pub use commands::CommandHistory;
 pub use continuations::Continuations;
 pub use conversations::{ConversationList, ConversationTitle, Conversations, ListPosition};
@@ -132,6 +135,7 @@ pub trait Store:
     + Transcripts
     + Injections
     + Continuations
+    + ChangeLog
     + Marks
     + Summaries
     + Jobs

@@ -76,6 +76,7 @@ macro_rules! contract_tests {
             programs::states_of_transcripts_are_replaced,
             programs::exchanges_that_are_stored_are_recognized,
             programs::continuations_lead_to_the_latest_exchange_until_it_is_deleted,
+            programs::changes_are_listed_once,
             programs::tokens_are_found_by_hash_until_they_are_revoked,
             sharing::programs_see_their_project_and_what_is_shared,
             sharing::documents_are_visible_in_their_project_or_if_shared,

@@ -110,3 +110,26 @@ pub async fn continuations_lead_to_the_latest_exchange_until_it_is_deleted(store
     store.put_continuations(second.exchange_id, &keys).await.unwrap();
     assert_eq!(store.continuation("two").await.unwrap(), None, "it no longer exists");
 }
+
+pub async fn changes_are_listed_once(store: Arc<dyn Store>) {
+    let commit = async |text: &str| {
+        store.commit_exchange(&new_conversation(text, "/p"), &exchange(text, "a", 1)).await.unwrap()
+    };
+    commit("before").await;
+    let start = store.change_mark().await.unwrap();
+    let committed = [commit("one").await, commit("two").await, commit("three").await];
+    let first = store.changes_since(start, 2).await.unwrap();
+    assert_eq!(first.exchanges, committed[..2]);
+    let second = store.changes_since(first.mark, 2).await.unwrap();
+    assert_eq!(second.exchanges, committed[2..]);
+    assert_eq!(store.changes_since(second.mark, 2).await.unwrap().exchanges, []);
+    store.put_document(&document("/p/d.md", "d", "words"), &lines, timestamp(1)).await.unwrap();
+    let with_document = store.changes_since(second.mark, 2).await.unwrap().mark;
+    assert_ne!(with_document.documents, second.mark.documents);
+    assert_eq!(with_document.deletions, second.mark.deletions);
+    store.forget(Forget::Exchange(committed[2].exchange_id)).await.unwrap();
+    let after = store.changes_since(with_document, 2).await.unwrap();
+    assert_ne!(after.mark.deletions, with_document.deletions);
+    commit("four").await;
+    assert_eq!(store.changes_since(after.mark, 2).await.unwrap().exchanges.len(), 1);
+}

@@ -10,8 +10,8 @@ use super::{
     findings::{Findings, clean_conversation, clean_draft, clean_target},
 };
 use crate::{
-    CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome, Import, NewImport,
-    NewRedaction, Result, Span, Transcript, TranscriptMessage,
+    ChangeMark, Changes, CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome,
+    Import, NewImport, NewRedaction, Result, Span, Transcript, TranscriptMessage,
 };
 
 delegate! { Conversations {
@@ -91,6 +91,11 @@ delegate! { Tokens {
 delegate! { Continuations {
     fn continuation(key: &str) -> Option<CommittedExchange>;
     fn put_continuations(exchange: ExchangeId, keys: &[String]) -> ();
+} }
+
+delegate! { ChangeLog {
+    fn change_mark() -> ChangeMark;
+    fn changes_since(mark: ChangeMark, limit: u32) -> Changes;
 } }
 
 delegate! { Marks {

@@ -63,6 +63,10 @@ pub async fn add(request: &AddToken, store: &(impl Tokens + ?Sized)) -> Result<I
     if request.rights.is_empty() {
         return Err(Failure::usage("a token must allow something").hint("Give it a right, such as `read`."));
     }
+    if request.rights.contains(&Right::Admin) && request.scope != TokenScope::All {
+        return Err(Failure::usage("the right to admin is not limited to projects")
+            .hint("Leave out the projects, or give the token other rights."));
+    }
     let mut rights = request.rights.clone();
     rights.sort_unstable();
     rights.dedup();
@@ -154,9 +158,9 @@ pub async fn authenticate(
     Ok(store.token_with_hash(&hash(secret)).await?)
 }
 
-/// Returns whether a text is the secret of a token, valid or not.
-pub fn is_secret(text: &str) -> bool {
-    text.trim().starts_with(PREFIX)
+/// Returns whether a text contains the secret of a token, valid or not.
+pub fn has_secret(text: &str) -> bool {
+    text.contains(PREFIX)
 }
 
 fn random_secret() -> Result<String, Failure> {

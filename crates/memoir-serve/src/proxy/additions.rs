@@ -35,7 +35,11 @@ pub(super) struct Addition {
 
 /// What was added to the prompts of all programs, by the hash of the conversation up to the prompt.
 #[derive(Default)]
-pub(super) struct Additions(Mutex<State>);
+pub(super) struct Additions {
+    state: Mutex<State>,
+    /// Held while an exchange of a named conversation is stored.
+    pub(super) naming: tokio::sync::Mutex<()>,
+}
 
 #[derive(Default)]
 struct State {
@@ -46,7 +50,7 @@ struct State {
     /// Calls of models that wait for the results of tools. They are part of the exchange that is stored in the end.
     open_calls: HashMap<String, Vec<CallCost>>,
     /// Turns of exchanges whose model waits for the results of tools, by the key of the response.
-    open_turns: HashMap<String, OpenTurns>,
+    open_turns: HashMap<String, Arc<OpenTurns>>,
 }
 
 /// The turns of an exchange that a program continues without repeating them.
@@ -58,7 +62,7 @@ pub(super) struct OpenTurns {
 impl Additions {
     /// Drops everything if something has been deleted since, because it may be quoted here.
     pub(super) fn drop_deleted(&self, deletions: i64) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.deletions != deletions {
             let (open_calls, open_turns) =
                 (std::mem::take(&mut state.open_calls), std::mem::take(&mut state.open_turns));
@@ -67,7 +71,7 @@ impl Additions {
     }
 
     pub(super) fn insert(&self, key: &str, addition: Arc<Addition>) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.bytes += addition.text.len();
         if let Some(replaced) = state.by_key.insert(key.to_owned(), addition) {
             state.bytes -= replaced.text.len();
@@ -85,7 +89,7 @@ impl Additions {
     /// Returns what was added to turns of a request before, with the positions of the turns. A new prompt is left out: the
     /// same words may have begun another conversation, and memory knows more now.
     pub(super) fn of_turns(&self, identity: &Identity, call: &ChatCall) -> Vec<(usize, Arc<Addition>)> {
-        let state = lock(&self.0);
+        let state = lock(&self.state);
         let users =
             call.turns.iter().enumerate().filter(|(index, turn)| {
                 turn.speaker == Speaker::User && identity.new_prompt() != Some(*index)
@@ -97,7 +101,7 @@ impl Additions {
 
     /// Keeps the cost of a call that waits for the results of tools.
     pub(super) fn keep_call(&self, key: &str, cost: CallCost) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.open_calls.len() >= MAX_OPEN_CALLS {
             // Programs that were closed never send the results.
             state.open_calls.clear();
@@ -110,21 +114,21 @@ impl Additions {
 
     /// Keeps the turns of an exchange until the program sends the results of tools.
     pub(super) fn keep_open(&self, key: String, open: OpenTurns) {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         if state.open_turns.len() >= MAX_OPEN_TURNS {
             // Programs that were closed never send the results.
             state.open_turns.clear();
         }
-        state.open_turns.insert(key, open);
+        state.open_turns.insert(key, Arc::new(open));
     }
 
-    /// Returns the turns that a program continues, and forgets them.
-    pub(super) fn take_open(&self, key: &str) -> Option<OpenTurns> {
-        lock(&self.0).open_turns.remove(key)
+    /// Returns the turns that a program continues. It may do so again if the provider refuses.
+    pub(super) fn find_open(&self, key: &str) -> Option<Arc<OpenTurns>> {
+        lock(&self.state).open_turns.get(key).cloned()
     }
 
     /// Returns the costs of the calls that led to an answer, and forgets them.
     pub(super) fn take_calls(&self, key: &str) -> Vec<CallCost> {
-        lock(&self.0).open_calls.remove(key).unwrap_or_default()
+        lock(&self.state).open_calls.remove(key).unwrap_or_default()
     }
 }

@@ -34,7 +34,10 @@ pub(super) struct Passing {
 
 impl Passing {
     /// Stores the exchange, unless the model waits for the program.
-    pub(super) async fn store(self, answer: ObservedAnswer) -> Result<Option<CommittedExchange>, Failure> {
+    pub(super) async fn store(
+        mut self,
+        answer: ObservedAnswer,
+    ) -> Result<Option<CommittedExchange>, Failure> {
         let info = self.view.models().catalog.model(&self.model);
         let cost = CallCost {
             purpose: Purpose::Chat,
@@ -52,6 +55,13 @@ impl Passing {
         if answer.text.trim().is_empty() {
             return Ok(None);
         }
+        // Requests that begin a conversation of the same name at the same time wait for each other.
+        let additions = Arc::clone(&self.additions);
+        let _turn = match self.identity.is_named() {
+            true => Some(additions.naming.lock().await),
+            false => None,
+        };
+        self.identity.refresh(&self.view).await?;
         let mut calls = self.additions.take_calls(&self.prompt_key);
         calls.push(cost);
         let draft = self.draft(&answer.text, calls);

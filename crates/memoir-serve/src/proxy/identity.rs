@@ -16,21 +16,17 @@ use super::{
 };
 
 /// The keys of a request.
-#[derive(Debug)]
 struct Keys {
     /// A key for each turn.
     of_turns: Vec<String>,
-    /// The key of the last message of the user.
-    last_prompt: String,
-    /// What the model has said since, between calls of tools.
-    said: String,
+    /// Hash of the last message of the user and of what the model has said since, between calls of tools.
+    answer: Sha256,
 }
 
 /// Maximum number of earlier answers that are looked up.
 const MAX_LOOKUPS: usize = 4;
 
 /// The conversation of a request.
-#[derive(Debug)]
 pub(super) struct Identity {
     owner: String,
     keys: Keys,
@@ -50,11 +46,11 @@ impl Identity {
         view: &MemoryView,
         additions: &Additions,
     ) -> Result<Self, Failure> {
-        let response = call.previous_response.as_ref().map(|id| extend(owner, "response", id));
-        let open = response.as_ref().and_then(|key| additions.take_open(key));
+        let response = call.previous_response.as_ref().map(|id| name_key(owner, "response", id));
+        let open = response.as_ref().and_then(|key| additions.find_open(key));
         let thread = open.as_ref().map(|open| open.thread);
         if let Some(open) = open {
-            call.turns.splice(..0, open.turns);
+            call.turns.splice(..0, open.turns.iter().cloned());
         }
         let prompt = call.turns.iter().rposition(|turn| turn.speaker == Speaker::User);
         let mut identity = Self {
@@ -142,14 +138,27 @@ impl Identity {
         response: Option<&str>,
         conversation: ConversationId,
     ) -> Vec<String> {
-        let said = format!("{}{}", self.keys.said, without_thoughts(answer));
-        let mut keys = vec![
-            extend(&self.keys.last_prompt, "assistant", &said),
-            self.named_key("id", &conversation.to_string()),
-        ];
+        let mut hash = self.keys.answer.clone();
+        add_words(&mut hash, &without_thoughts(answer));
+        let mut keys = vec![to_key(hash), self.named_key("id", &conversation.to_string())];
         keys.extend(self.name.as_ref().map(|name| self.named_key("conversation", name)));
         keys.extend(response.map(|response| self.response_key(response)));
         keys
+    }
+
+    /// Looks the conversation up again if the program named it, because another request may have begun it by now.
+    pub(super) async fn refresh(&mut self, view: &MemoryView) -> Result<(), Failure> {
+        if let (Thread::New, Some(name)) = (self.thread, &self.name)
+            && let Some(last) = view.find_continuation(&self.named_key("conversation", name)).await?
+        {
+            self.thread = Thread::In(last.conversation_id);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the program named the conversation.
+    pub(super) fn is_named(&self) -> bool {
+        self.name.is_some()
     }
 
     /// Returns the key of a response.
@@ -158,31 +167,33 @@ impl Identity {
     }
 
     fn named_key(&self, kind: &str, name: &str) -> String {
-        extend(&self.owner, kind, name)
+        name_key(&self.owner, kind, name)
     }
 }
 
 /// Returns the keys of a request. Tools are left out, because programs shorten their results later. Consecutive texts of
 /// the model count as one, because APIs divide them differently.
 fn chain(owner: &str, call: &ChatCall) -> Keys {
-    let mut last = extend(owner, "owner", "");
-    let (mut last_prompt, mut said) = (last.clone(), String::new());
+    let mut last = to_key(begin(owner, "owner"));
+    let mut answer = begin(&last, "assistant");
     let next = |turn: &Turn| {
         match turn.speaker {
             Speaker::User => {
-                last = extend(&last, "user", &turn.text);
-                (last_prompt, said) = (last.clone(), String::new());
+                let mut hash = begin(&last, "user");
+                add_words(&mut hash, &turn.text);
+                last = to_key(hash);
+                answer = begin(&last, "assistant");
             }
             Speaker::Assistant if !turn.text.trim().is_empty() => {
-                said.push_str(&without_thoughts(&turn.text));
-                last = extend(&last_prompt, "assistant", &said);
+                add_words(&mut answer, &without_thoughts(&turn.text));
+                last = to_key(answer.clone());
             }
             Speaker::Assistant | Speaker::Tool(_) => {}
         }
         last.clone()
     };
     let of_turns = call.turns.iter().map(next).collect();
-    Keys { of_turns, last_prompt, said }
+    Keys { of_turns, answer }
 }
 
 /// Returns a text without what models write between `<think>` and `</think>`.
@@ -196,13 +207,28 @@ fn without_thoughts(text: &str) -> String {
     said + rest
 }
 
-/// Returns the key of what follows another key. White space does not count, because programs change it.
-fn extend(key: &str, speaker: &str, text: &str) -> String {
+/// Begins the hash of what follows another key.
+fn begin(key: &str, kind: &str) -> Sha256 {
     let mut hash = Sha256::new();
-    for part in [key, speaker] {
+    for part in [key, kind] {
         hash.update(part);
         hash.update([0]);
     }
+    hash
+}
+
+/// Adds a text to a hash, without white space, which programs change.
+fn add_words(hash: &mut Sha256, text: &str) {
     text.split_whitespace().for_each(|word| hash.update(word));
+}
+
+fn to_key(hash: Sha256) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the key of a name that a program or a provider has chosen.
+fn name_key(owner: &str, kind: &str, name: &str) -> String {
+    let mut hash = begin(owner, kind);
+    hash.update(name);
+    to_key(hash)
 }

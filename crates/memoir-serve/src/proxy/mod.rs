@@ -168,7 +168,7 @@ impl Proxy {
         let has_read_others = knows_more
             || !texts.is_empty()
             || call.turns.iter().any(|turn| matches!(turn.speaker, Speaker::Tool(_)));
-        let passing = prompt.filter(|_| call.choices == 1).map(|prompt| Passing {
+        let passing = prompt.filter(|_| call.is_one_choice).map(|prompt| Passing {
             view: request.view.clone(),
             source,
             model,

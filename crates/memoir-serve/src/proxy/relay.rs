@@ -23,7 +23,12 @@ pub(super) async fn pass_on(
     headers: HeaderMap,
     passing: Option<Passing>,
 ) -> Response<ReplyBody> {
-    let status = StatusCode::from_u16(reply.status()).unwrap_or(StatusCode::BAD_GATEWAY);
+    let status = StatusCode::from_u16(reply.status()).ok();
+    // Redirects are not followed, and a program has no use for them either.
+    let Some(status) = status.filter(|status| matches!(status.as_u16(), 200..300 | 400..600)) else {
+        let reason = format!("the provider answered with status {}", reply.status());
+        return error_reply(api, StatusCode::BAD_GATEWAY, &reason);
+    };
     let mut all_headers = returned_headers(reply.headers());
     all_headers.extend(headers);
     let is_stream = all_headers

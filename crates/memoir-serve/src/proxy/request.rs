@@ -15,8 +15,8 @@ pub(super) struct ChatCall {
     /// Where the name is in the body, with its quotes.
     pub(super) model_span: Range<usize>,
     pub(super) is_stream: bool,
-    /// Number of answers that the program wants.
-    pub(super) choices: u64,
+    /// Whether the program wants one answer.
+    pub(super) is_one_choice: bool,
     /// Id of the response that the request continues.
     pub(super) previous_response: Option<String>,
     /// The conversation, oldest first, without instructions to the model.
@@ -139,7 +139,7 @@ pub(super) fn read(api: ClientApi, body: &[u8]) -> Result<ChatCall, Invalid> {
         model,
         model_span: span(text, parsed.model.get()),
         is_stream: parsed.stream.unwrap_or(false),
-        choices: parsed.n.and_then(|n| n.as_u64()).unwrap_or(1),
+        is_one_choice: parsed.n.is_none_or(|n| n.as_f64().is_none_or(|n| n <= 1.0)),
         previous_response: parsed.previous_response_id.map(Cow::into_owned),
         turns,
     })

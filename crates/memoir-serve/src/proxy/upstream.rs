@@ -6,7 +6,7 @@ use memoir_providers::Relay;
 use memoir_runtime::{
     Failure,
     models::{ModelChoice, Models, parse_model_name},
-    operations::tokens::is_secret,
+    operations::tokens::has_secret,
 };
 
 /// Headers of a program that matter to a provider.
@@ -30,8 +30,9 @@ pub(super) const FORWARDED_HEADER: &str = "memoir-forwarded";
 const KEYS: [&str; 2] = ["authorization", "x-api-key"];
 
 /// Beginnings of the names of a provider's headers that matter to a program.
-const RETURNED: [&str; 8] = [
+const RETURNED: [&str; 9] = [
     "content-type",
+    "content-encoding",
     "retry-after",
     "request-id",
     "x-request-id",
@@ -73,11 +74,7 @@ pub(super) async fn connect(models: &Models, model: &ModelName, has_key: bool) -
 /// Returns the provider's key that a program sends, if it does. It has sent its token in a header of its own then; a token
 /// is never forwarded.
 pub(super) fn own_key(headers: &HeaderMap) -> Option<(HeaderName, HeaderValue)> {
-    let is_key = |value: &HeaderValue| {
-        let text = value.to_str().unwrap_or_default();
-        let key = text.split_once(' ').map_or(text, |(_, key)| key);
-        !key.is_empty() && !is_secret(key)
-    };
+    let is_key = |value: &HeaderValue| value.to_str().is_ok_and(|text| !text.is_empty() && !has_secret(text));
     let key = |name: &'static str| Some((HeaderName::from_static(name), headers.get(name)?.clone()));
     let mut key = KEYS.into_iter().filter_map(key).find(|(_, value)| is_key(value))?;
     key.1.set_sensitive(true);

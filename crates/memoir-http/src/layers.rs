@@ -17,6 +17,9 @@ use tower_http::{
 
 use crate::{guard::guard, limits::limit_number, monitoring::monitor, problem::Problem, state::AppState};
 
+/// What browsers may do with an answer.
+const POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+
 /// Headers of answers that pages of allowed origins can read.
 const EXPOSED: [&str; 4] = ["mcp-session-id", "memoir-conversation", "memoir-recalled", "retry-after"];
 
@@ -55,6 +58,8 @@ async fn add_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // Nothing is a page that may load or run anything.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     response
 }
 

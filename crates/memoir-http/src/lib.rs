@@ -5,6 +5,7 @@
 //! through a [`MemoryView`](memoir_runtime::view::MemoryView), which limits a request to what its token covers.
 
 mod access;
+mod events;
 mod extract;
 mod guard;
 mod layers;

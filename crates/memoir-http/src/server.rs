@@ -21,7 +21,10 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use crate::{guard::Hosts, layers, monitoring::Metrics, options::ServeOptions, routes, state::AppState, tls};
+use crate::{
+    events::Events, guard::Hosts, layers, monitoring::Metrics, options::ServeOptions, routes,
+    state::AppState, tls,
+};
 
 /// A server that listens.
 pub struct Server {
@@ -29,7 +32,6 @@ pub struct Server {
     tls: Option<TlsAcceptor>,
     router: Router,
     state: Arc<AppState>,
-    shutdown: CancellationToken,
 }
 
 impl Server {
@@ -61,9 +63,11 @@ impl Server {
             metrics: Metrics::new(),
             sessions: HttpSessions::new(shutdown.clone()),
             proxy: Proxy::default(),
+            events: Events::new(),
+            shutdown,
         });
         let router = layers::add(routes::router(&state), &state);
-        Ok(Self { listener, tls, router, state, shutdown })
+        Ok(Self { listener, tls, router, state })
     }
 
     /// Returns the address of the server.
@@ -111,7 +115,7 @@ impl Server {
             }
         }
         drop(self.listener);
-        self.shutdown.cancel();
+        self.state.shutdown.cancel();
         if tokio::time::timeout(self.state.limits.shutdown_time, graceful.shutdown()).await.is_err() {
             tracing::warn!("some answers were not finished when the server stopped");
         }

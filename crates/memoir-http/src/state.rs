@@ -3,8 +3,10 @@
 use memoir_runtime::{Runtime, view::MemoryView};
 use memoir_serve::{mcp::HttpSessions, proxy::Proxy};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
+    events::Events,
     guard::{Hosts, Origin},
     limits::Limits,
     monitoring::Metrics,
@@ -25,4 +27,7 @@ pub(crate) struct AppState {
     pub(crate) metrics: Metrics,
     pub(crate) sessions: HttpSessions,
     pub(crate) proxy: Proxy,
+    pub(crate) events: Events,
+    /// Cancelled when the server stops. Streams that never end by themselves end then.
+    pub(crate) shutdown: CancellationToken,
 }

@@ -30,6 +30,9 @@ pub(crate) struct ServeArgs {
     /// Listen to other machines without TLS, for example behind a proxy that adds it
     #[arg(long)]
     pub(crate) insecure: bool,
+    /// Print a systemd user unit that starts the server with the other options, and exit
+    #[arg(long)]
+    pub(crate) print_unit: bool,
     /// Maximum size of a request in megabytes
     #[arg(long, value_name = "MB", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) max_size: u16,

@@ -25,7 +25,10 @@ use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure, Runtime, RuntimeOptions,
-    operations::{config::ConfigSources, daemon::systemd_unit},
+    operations::{
+        config::ConfigSources,
+        systemd::{self, Service},
+    },
     printable,
     scope::find_project,
 };
@@ -59,7 +62,12 @@ pub(crate) async fn run_without_memory(
     let project = find_project(&options.directory, environment.user_home());
     match &args.command {
         Some(Command::Completions { script, directory }) => completions::run(*script, directory.as_deref())?,
-        Some(Command::Daemon { print_unit: true }) => print_raw(&systemd_unit(environment)?)?,
+        Some(Command::Daemon { print_unit: true }) => {
+            print_raw(&systemd::unit(&Service::Daemon, environment)?)?;
+        }
+        Some(Command::Serve { options, command: None }) if options.print_unit => {
+            print_raw(&systemd::unit(&Service::Server(serve::unit_arguments()), environment)?)?;
+        }
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.
         Some(Command::Config { command: Some(ConfigCommand::Path { json }) }) => {

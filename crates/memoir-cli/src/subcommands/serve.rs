@@ -27,6 +27,12 @@ pub(super) async fn run(
     }
 }
 
+/// Returns the arguments of this process with which a unit starts the server.
+pub(super) fn unit_arguments() -> Vec<String> {
+    let arguments = std::env::args().skip_while(|argument| argument != "serve").skip(1);
+    arguments.filter(|argument| argument != "--print-unit").collect()
+}
+
 async fn serve(arguments: ServeArgs, runtime: &Runtime) -> Result<(), Failure> {
     let mut notices = Vec::new();
     let server = Server::bind(runtime, &options(arguments), &mut notices).await?;

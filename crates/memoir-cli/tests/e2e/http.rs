@@ -1,6 +1,10 @@
 //! `memoir serve`: memory over HTTP.
 
-use std::{io::Write as _, path::Path};
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+    path::Path,
+};
 
 use memoir_testkit::{HttpServer, TestHome, wait_until};
 use serde_json::{Value, json};
@@ -298,4 +302,131 @@ fn a_server_with_a_certificate_speaks_tls() {
     let refused = home.memoir(exchanged).fail(2);
     assert!(refused.contains("key.pem") || refused.contains("cert.pem"), "{refused}");
     home.memoir(["serve", "--tls-cert", "/nowhere.pem", "--tls-key", "/nowhere.pem"]).fail(2);
+}
+
+#[test]
+fn core_memory_costs_and_tasks_are_for_administrators() {
+    let home = home();
+    home.memoir(["schedule", "add", "news", "--cron", "0 8 * * *", "What is new?"]).succeed();
+    let reader = issue(&home, &["reader", "--rights", "read,write,forget"]);
+    let refused = home.memoir(["serve", "token", "add", "x", "--project", "/p", "--rights", "admin"]).fail(2);
+    assert!(refused.contains("not limited to projects"), "{refused}");
+    let server = HttpServer::start(&home, &[]);
+    let block = |path: &str, text: &str, version: u64| {
+        let url = server.url(&format!("/api/v1/core-memory/{path}"));
+        let body = json!({"text": text, "version": version});
+        server.send(server.client().put(url).bearer_auth(&server.token).json(&body))
+    };
+    assert_eq!(block("user", "Sails a lot.", 0).json()["version"], 1);
+    assert_eq!(block("user", "Never sails.", 0).problem().0, 409);
+    assert_eq!(block("user", &"x".repeat(2001), 1).problem().0, 400);
+    assert_eq!(block("other", "x", 0).problem().0, 404);
+    let blocks = server.get("/api/v1/core-memory").json();
+    assert_eq!(
+        (&blocks["blocks"][0]["block"], &blocks["blocks"][0]["text"]),
+        (&json!("user"), &json!("Sails a lot."))
+    );
+    assert_eq!(server.get("/api/v1/costs").json()["all"]["cost"], "$0.00");
+    assert_eq!(server.get("/api/v1/tasks").json()["tasks"][0]["name"], "news");
+    assert_eq!(server.get("/api/v1/inbox").json()["runs"], json!([]));
+    for path in ["core-memory", "costs", "tasks", "inbox"] {
+        assert_eq!(server.get_as(&reader, &format!("/api/v1/{path}")).problem().0, 403, "{path}");
+    }
+}
+
+/// Watches for changes.
+fn watch(server: &HttpServer, token: &str) -> BufReader<TcpStream> {
+    let mut stream = server.connect();
+    let head = format!(
+        "GET /api/v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        server.address
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut events = BufReader::new(stream);
+    read_until(&mut events, "text/event-stream");
+    events
+}
+
+/// Reads up to a line that contains a text, and returns all lines.
+fn read_until(events: &mut BufReader<TcpStream>, part: &str) -> String {
+    let mut lines = String::new();
+    while !lines.contains(part) {
+        assert!(events.read_line(&mut lines).unwrap() > 0, "the stream ended: {lines}");
+    }
+    lines
+}
+
+#[test]
+fn changes_are_published_as_they_happen() {
+    let home = home();
+    let shop = issue(&home, &["shop", "--project", "/shop"]);
+    let server = HttpServer::start(&home, &[]);
+    let (mut all, mut own) = (watch(&server, &server.token), watch(&server, &shop));
+    // The first look at the memory sets the beginning.
+    let mut number = 0;
+    wait_until("changes are noticed", || {
+        number += 1;
+        let statement = json!({"statement": format!("Statement number {number}.")});
+        server.post("/api/v1/statements?project=/bank", &statement).json();
+        all.get_ref().set_read_timeout(Some(std::time::Duration::from_secs(2))).unwrap();
+        let mut line = String::new();
+        (0..4).any(|_| all.read_line(&mut line).is_ok() && line.contains("event: exchange"))
+    });
+    all.get_ref().set_read_timeout(Some(memoir_testkit::WAIT_TIMEOUT)).unwrap();
+    // Another process stores something, too.
+    import_exchanges(&home, "/shop", "2026-05-01T10:00:00Z", &[(STATEMENT.into(), "Noted.".into())]);
+    let shown = read_until(&mut own, "event: exchange");
+    assert_eq!(shown.matches("event: exchange").count(), 1, "another project: {shown}");
+    let ids = read_until(&mut own, "data:");
+    let ids: Value = serde_json::from_str(ids.trim().trim_start_matches("data: ")).unwrap();
+    let exchange = server.get_as(&shop, &format!("/api/v1/exchanges/{}", ids["exchange"])).json();
+    assert_eq!(exchange["prompt"], STATEMENT);
+    home.memoir(["memory", "forget", "--conversation", &ids["conversation"].to_string(), "--yes"]).succeed();
+    read_until(&mut own, "event: forgotten");
+    read_until(&mut all, "event: forgotten");
+    assert_eq!(server.stop(), Some(0), "a stream that would never end does not keep the server");
+}
+
+#[test]
+fn a_unit_for_systemd_starts_the_server_with_its_options() {
+    let home = home();
+    let unit = home.memoir(["serve", "--listen", "0.0.0.0:80", "--insecure", "--print-unit"]).succeed();
+    assert!(unit.contains(" serve \"--listen\" \"0.0.0.0:80\" \"--insecure\"\n"), "{unit}");
+    assert!(unit.contains("memoir-serve.service") && unit.contains("MEMOIR_HOME="), "{unit}");
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_killed_server() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    let mut streams: Vec<TcpStream> = (0..12).map(|_| server.connect()).collect();
+    for (number, stream) in streams.iter_mut().enumerate() {
+        let body = json!({"statement": format!("Locker {number} is painted green.")}).to_string();
+        let request = format!(
+            "POST /api/v1/statements HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            server.address,
+            server.token,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+    }
+    // The first answer may be followed by others at any time.
+    let mut status = String::new();
+    BufReader::new(&streams[0]).read_line(&mut status).unwrap();
+    drop(server);
+    let is_acknowledged = |mut stream: TcpStream| {
+        let mut answer = Vec::new();
+        // The connection was reset.
+        let _ = std::io::Read::read_to_end(&mut stream, &mut answer);
+        String::from_utf8_lossy(&answer).starts_with("HTTP/1.1 201")
+    };
+    let mut acknowledged = vec![status.starts_with("HTTP/1.1 201")];
+    acknowledged.extend(streams.drain(1..).map(is_acknowledged));
+    assert!(acknowledged[0], "{status}");
+    let stored: Vec<String> = home.exchanges().into_iter().map(|exchange| exchange.user_message).collect();
+    for (number, _) in acknowledged.iter().enumerate().filter(|(_, is_acknowledged)| **is_acknowledged) {
+        assert!(stored.contains(&format!("Locker {number} is painted green.")), "{number}: {stored:?}");
+    }
+    assert_eq!(HttpServer::start(&home, &[]).get("/healthz").status, 200);
 }

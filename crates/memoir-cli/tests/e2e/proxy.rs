@@ -125,15 +125,23 @@ fn a_conversation_can_be_named_or_follow_a_response() {
         let request = request.header("memoir-conversation", "trip").json(&chat(json!([user(prompt)])));
         assert_eq!(server.send(request).header("memoir-conversation"), "1", "{prompt}");
     }
+    let named = |name: &str| {
+        provider.push(Reply::text("Ok."));
+        let request = server.client().post(server.url(CHAT)).bearer_auth(&server.token);
+        let request = request.header("memoir-conversation", name).json(&chat(json!([user("Another trip.")])));
+        server.send(request).header("memoir-conversation").to_owned()
+    };
+    let others = ["team a 1", "team a1"].map(named);
+    assert_eq!(others, ["2", "3"], "other names");
     let ask = |text: &str, previous: Value| {
         provider.push(Reply::text("Ok."));
         let request = json!({"model": "openai-compatible/m", "store": false, "input": [user(text)], "previous_response_id": previous});
         server.post(RESPONSES, &request)
     };
     let first = ask("Fourth.", Value::Null);
-    assert_eq!(first.header("memoir-conversation"), "2");
-    assert_eq!(ask("Fifth.", first.json()["id"].clone()).header("memoir-conversation"), "2");
-    assert_eq!(home.conversations().len(), 2);
+    assert_eq!(first.header("memoir-conversation"), "4");
+    assert_eq!(ask("Fifth.", first.json()["id"].clone()).header("memoir-conversation"), "4");
+    assert_eq!(home.conversations().len(), 4);
 }
 
 #[test]
@@ -173,6 +181,8 @@ fn incomplete_answers_and_errors_pass_through_and_are_not_stored() {
     let reply = server.post(CHAT, &chat(json!([user(FACT)])));
     assert_eq!((reply.status, reply.header("retry-after")), (429, "7"));
     assert_eq!(serde_json::from_str::<Value>(&reply.body).unwrap()["error"]["message"], "slow down");
+    provider.push(Reply::status(302, "elsewhere"));
+    assert_eq!(server.post(CHAT, &chat(json!([user(FACT)]))).status, 502);
     provider.push(Reply::text("A fine").closed());
     let stream = json!({"model": "openai-compatible/m", "stream": true, "messages": [user(FACT)]});
     let reply = server.post(CHAT, &stream);
@@ -294,6 +304,10 @@ fn a_loop_of_tools_over_responses_is_one_exchange_although_the_prompt_is_sent_on
     ));
     ask(json!([user("What is on the mast?")]), Value::Null);
     let result = json!([{"type": "function_call_output", "call_id": "c1", "output": "A gull."}]);
+    provider.push(Reply::status(429, "slow down"));
+    let refused = json!({"model": "openai-compatible/m", "store": false, "input": result, "previous_response_id": "resp_1"});
+    assert_ne!(server.post(RESPONSES, &refused).status, 200, "the program tries again");
+    provider.clear();
     provider.push(Reply::text("").and_garbage(&named("resp_2")).and_text("A gull."));
     // The scripted provider does not know the first response, so the call is repeated.
     let call = json!({"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"});
@@ -316,7 +330,7 @@ fn a_server_does_not_forward_to_itself_and_keeps_its_token() {
     let looped = server.send(request().header("memoir-forwarded", "1").json(&body));
     assert!(looped.status == 508 && looped.body.contains("ANTHROPIC_BASE_URL"), "{}", looped.body);
     provider.push(Reply::text("Hello."));
-    let bearer = format!("Bearer {}", server.token);
+    let bearer = format!("Bearer\t{}", server.token);
     let reply =
         server.send(request().header("x-api-key", &server.token).header("authorization", bearer).json(&body));
     assert_eq!(reply.status, 200, "{}", reply.body);

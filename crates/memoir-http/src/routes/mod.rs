@@ -1,8 +1,11 @@
 //! The routes: one file per resource, and one list. The list says which right each route needs.
 
 mod conversations;
+mod core_memory;
+mod costs;
 mod cursor;
 mod documents;
+mod events;
 mod exchanges;
 mod forgetting;
 mod health;
@@ -13,6 +16,7 @@ mod proxy;
 mod recall;
 mod search;
 mod statements;
+mod tasks;
 
 use std::sync::Arc;
 
@@ -20,10 +24,11 @@ use axum::{
     Json, Router,
     middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse as _, Response},
-    routing::{any, get, post},
+    routing::{any, get},
 };
 use http::{StatusCode, header};
 use memoir_core::Right;
+use memoir_providers::ClientApi;
 use utoipa::{
     Modify, OpenApi as _,
     openapi::{
@@ -64,6 +69,7 @@ const API: &str = "/api/v1";
         (name = "conversations", description = "Reading what was said"),
         (name = "documents", description = "Texts that were added"),
         (name = "changes", description = "Remembering and forgetting"),
+        (name = "administration", description = "What is not part of a project"),
     )
 )]
 struct Api;
@@ -95,12 +101,24 @@ fn api() -> Routes {
             routes!(exchanges::show),
             routes!(documents::list),
             routes!(documents::show),
+            routes!(events::watch),
             routes!(health::status),
         ],
     );
     let write = needs(Right::Write, vec![routes!(statements::remember)]);
     let forget = needs(Right::Forget, vec![routes!(forgetting::preview), routes!(forgetting::forget)]);
-    OpenApiRouter::with_openapi(Api::openapi()).nest(API, read.merge(write).merge(forget))
+    let admin = needs(
+        Right::Admin,
+        vec![
+            routes!(core_memory::list),
+            routes!(core_memory::change),
+            routes!(costs::show),
+            routes!(tasks::list),
+            routes!(tasks::inbox),
+        ],
+    );
+    let all = read.merge(write).merge(forget).merge(admin);
+    OpenApiRouter::with_openapi(Api::openapi()).nest(API, all)
 }
 
 /// Returns the description of the REST API as an OpenAPI document.
@@ -123,7 +141,7 @@ fn complete(mut document: OpenApi) -> OpenApi {
         .schema(Some(Object::with_type(Type::String)))
         .build();
     let items = document.paths.paths.values_mut();
-    for operation in items.flat_map(|item| [&mut item.get, &mut item.post]).flatten() {
+    for operation in items.flat_map(|item| [&mut item.get, &mut item.post, &mut item.put]).flatten() {
         for response in operation.responses.responses.values_mut() {
             if let RefOr::T(response) = response {
                 "The request succeeded".clone_into(&mut response.description);
@@ -141,10 +159,10 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
     let document = complete(document);
     let from_state = || Arc::clone(state);
     let proxy = Router::new()
-        .route("/v1/chat/completions", post(proxy::chat))
-        .route("/v1/responses", post(proxy::responses))
-        .route("/v1/messages", post(proxy::messages))
-        .route("/v1/embeddings", post(proxy::embeddings))
+        .route("/v1/chat/completions", proxy::serve(ClientApi::Chat))
+        .route("/v1/responses", proxy::serve(ClientApi::Responses))
+        .route("/v1/messages", proxy::serve(ClientApi::Messages))
+        .route("/v1/embeddings", proxy::serve(ClientApi::Embeddings))
         .route("/v1/models", get(proxy::models))
         // It stores what is said, and may use the keys of the user.
         .route_layer(from_fn_with_state(Right::Write, require))

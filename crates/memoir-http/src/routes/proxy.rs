@@ -8,6 +8,7 @@ use axum::{
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse as _, Response},
+    routing::{MethodRouter, post},
 };
 use http::StatusCode;
 use memoir_core::Right;
@@ -19,40 +20,11 @@ use crate::{access::Caller, extract::View, problem::Problem, state::AppState};
 /// Maximum size of a request, which contains a whole conversation with its images.
 const MAX_BODY_BYTES: usize = 32 << 20;
 
-pub(super) async fn chat(
-    state: State<Arc<AppState>>,
-    caller: Extension<Caller>,
-    view: View,
-    request: Request,
-) -> Response {
-    forward(ClientApi::Chat, state, caller, view, request).await
-}
-
-pub(super) async fn responses(
-    state: State<Arc<AppState>>,
-    caller: Extension<Caller>,
-    view: View,
-    request: Request,
-) -> Response {
-    forward(ClientApi::Responses, state, caller, view, request).await
-}
-
-pub(super) async fn messages(
-    state: State<Arc<AppState>>,
-    caller: Extension<Caller>,
-    view: View,
-    request: Request,
-) -> Response {
-    forward(ClientApi::Messages, state, caller, view, request).await
-}
-
-pub(super) async fn embeddings(
-    state: State<Arc<AppState>>,
-    caller: Extension<Caller>,
-    view: View,
-    request: Request,
-) -> Response {
-    forward(ClientApi::Embeddings, state, caller, view, request).await
+/// Returns the handler of an API.
+pub(super) fn serve(api: ClientApi) -> MethodRouter<Arc<AppState>> {
+    post(move |state: State<Arc<AppState>>, caller: Extension<Caller>, view: View, request: Request| {
+        forward(api, state, caller, view, request)
+    })
 }
 
 pub(super) async fn models(State(state): State<Arc<AppState>>) -> Response {

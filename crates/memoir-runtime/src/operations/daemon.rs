@@ -2,7 +2,6 @@
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
-    path::Path,
     sync::Arc,
 };
 
@@ -10,7 +9,7 @@ use memoir_schedule::SchedulerEvent;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::{environment::Environment, failure::Failure, home::Home, tasks::TaskEngine};
+use crate::{failure::Failure, home::Home, tasks::TaskEngine};
 
 /// Lock that ensures that a home directory has only one daemon. Dropping it releases the lock.
 pub struct DaemonLock {
@@ -70,41 +69,6 @@ impl TaskRunner {
             tracing::warn!(%error, "the task runner panicked");
         }
     }
-}
-
-/// Returns a systemd user unit that runs the daemon. systemd does not pass on the environment of this process, so the
-/// unit contains the path of the program and the variables that determine where the database is.
-///
-/// # Errors
-///
-/// Fails if the path of the program is unknown, or if a relative path in a variable cannot be resolved.
-pub fn systemd_unit(environment: &Environment) -> Result<String, Failure> {
-    let program = environment.program().ok_or_else(|| {
-        Failure::failed("could not determine the path of this program")
-            .hint("Start `memoir` by its full path.")
-    })?;
-    let mut variables = String::new();
-    for name in ["MEMOIR_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
-        let value = environment.variables().find(|(other, value)| other == name && !value.is_empty());
-        if let Some((_, value)) = value {
-            let value = std::path::absolute(value)?;
-            variables.push_str(&format!("Environment=\"{name}={}\"\n", escape(&value)));
-        }
-    }
-    Ok(format!(
-        "# Save as ~/.config/systemd/user/memoir.service, then: systemctl --user enable --now memoir\n\
-         [Unit]\nDescription=Memoir scheduled tasks\n\n\
-         [Service]\nExecStart=\"{}\" daemon\n{variables}\
-         # API keys, one per line: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
-         Restart=on-failure\n\n\
-         [Install]\nWantedBy=default.target",
-        escape(program)
-    ))
-}
-
-/// Escapes a path for use in double quotes in a systemd unit.
-fn escape(path: &Path) -> String {
-    path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub mod search;
 pub mod servers;
 pub mod sharing;
 pub mod suggestions;
+pub mod systemd;
 pub mod tasks;
 #[cfg(test)]
 pub(crate) mod test_support;

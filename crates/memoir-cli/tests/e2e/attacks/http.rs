@@ -8,7 +8,13 @@ use serde_json::json;
 use crate::home;
 
 /// Every page that needs a token, with a method that it supports.
-const PRIVATE: [(&str, &str); 13] = [
+const PRIVATE: [(&str, &str); 19] = [
+    ("GET", "/api/v1/events"),
+    ("GET", "/api/v1/core-memory"),
+    ("PUT", "/api/v1/core-memory/user"),
+    ("GET", "/api/v1/costs"),
+    ("GET", "/api/v1/tasks"),
+    ("GET", "/api/v1/inbox"),
     ("GET", "/api/v1/health"),
     ("POST", "/api/v1/recall"),
     ("POST", "/api/v1/search"),

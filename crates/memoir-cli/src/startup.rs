@@ -147,8 +147,8 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
 /// Runs a subcommand. Ctrl-C ends it in order, so that it can remove what is incomplete.
 async fn run_until_interrupt(command: Command, runtime: &Runtime) -> Result<(), Failure> {
     let hint = match &command {
-        // It ends itself.
-        Command::Daemon { .. } => return subcommands::run(command, runtime).await,
+        // These end themselves.
+        Command::Daemon { .. } | Command::Serve { .. } => return subcommands::run(command, runtime).await,
         Command::Docs(_) | Command::Import { .. } | Command::Worker(_) => {
             "What was done is kept. Run the command again to continue."
         }

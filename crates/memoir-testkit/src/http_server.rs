@@ -156,16 +156,17 @@ impl HttpServer {
     }
 
     /// Asks the server to stop, and returns its exit code.
-    pub fn stop(mut self) -> Option<i32> {
-        terminate(self.process.id());
+    pub fn stop(self) -> Option<i32> {
+        self.stop_with("TERM")
+    }
+
+    /// Asks the server to stop with a signal, and returns its exit code.
+    pub fn stop_with(mut self, signal: &str) -> Option<i32> {
+        let pid = self.process.id().to_string();
+        let status = std::process::Command::new("kill").args(["-s", signal, &pid]).status().unwrap();
+        assert!(status.success());
         self.process.wait().unwrap().code()
     }
-}
-
-/// Sends SIGTERM.
-fn terminate(pid: u32) {
-    let status = std::process::Command::new("kill").arg(pid.to_string()).status().unwrap();
-    assert!(status.success());
 }
 
 impl Drop for HttpServer {

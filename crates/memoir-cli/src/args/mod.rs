@@ -181,7 +181,7 @@ pub(crate) enum Command {
     /// List, test, add and remove MCP servers, whose tools the model can use, and serve this memory
     #[command(subcommand)]
     Mcp(McpCommand),
-    /// Serve this memory to programs over HTTP: a REST API and MCP
+    /// Serve this memory to programs over HTTP: a REST API, MCP, and a proxy for their models
     #[command(args_conflicts_with_subcommands = true)]
     Serve {
         #[command(flatten)]

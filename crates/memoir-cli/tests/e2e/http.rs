@@ -245,6 +245,10 @@ fn requests_are_logged_and_counted_without_what_was_asked() {
 
 #[test]
 fn a_server_that_stops_finishes_what_has_begun() {
+    ["TERM", "INT"].into_iter().for_each(stop_during_a_request);
+}
+
+fn stop_during_a_request(signal: &str) {
     let home = home();
     let server = HttpServer::start(&home, &[]);
     let body = json!({"statement": STATEMENT}).to_string();
@@ -266,7 +270,7 @@ fn a_server_that_stops_finishes_what_has_begun() {
         std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
         answer
     });
-    assert_eq!(server.stop(), Some(0));
+    assert_eq!(server.stop_with(signal), Some(0), "{signal}");
     let answer = finish.join().unwrap();
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     assert_eq!(home.exchanges()[0].user_message, STATEMENT);

@@ -434,3 +434,38 @@ fn what_was_acknowledged_survives_a_killed_server() {
     }
     assert_eq!(HttpServer::start(&home, &[]).get("/healthz").status, 200);
 }
+
+#[test]
+fn a_token_that_may_only_write_reads_nothing() {
+    let home = home();
+    let writer = issue(&home, &["writer", "--rights", "write,forget"]);
+    let server = HttpServer::start(&home, &[]);
+    server.post("/api/v1/statements", &json!({"statement": STATEMENT})).json();
+    let newer = json!({"statement": "The staging server of the shop listens on port 9443 now."});
+    let stored = server.post_as(&writer, "/api/v1/statements", &newer).json();
+    assert_eq!(stored["supersedes"], json!([]), "{stored}");
+    let session = open_session(&server, &writer, "/mcp");
+    let call = |method: &str, parameters: Value| {
+        let message = json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": parameters});
+        call_mcp(&server, &writer, "/mcp", Some(&session), &message).1
+    };
+    let remember = json!({"name": "remember", "arguments": {"statement": "The staging server of the shop listens on port 7443."}});
+    let remembered = call("tools/call", remember);
+    assert_eq!(remembered["result"]["structuredContent"]["supersedes"], json!([]), "{remembered}");
+    let attempts = [
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": "memoir://conversation/1"})),
+        ("prompts/get", json!({"name": "recall", "arguments": {"question": QUESTION}})),
+        ("tools/call", json!({"name": "recall", "arguments": {"question": QUESTION}})),
+    ];
+    for (method, parameters) in attempts {
+        let reply = call(method, parameters);
+        assert!(reply["error"].is_object() && !reply.to_string().contains("8443"), "{method}: {reply}");
+    }
+    let reply = server.post_as(
+        &writer,
+        "/v1/chat/completions",
+        &json!({"model": "memoir/recall", "messages": [{"role": "user", "content": QUESTION}]}),
+    );
+    assert!(reply.status == 403 && !reply.body.contains("8443"), "{}", reply.body);
+}

@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json};
 use http::StatusCode;
-use memoir_core::{Clock as _, ExchangeSource, SystemClock};
+use memoir_core::{Clock as _, ExchangeSource, Right, SystemClock};
 use memoir_runtime::view::NewStatement;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -36,7 +36,8 @@ pub(super) struct StatementRequest {
 pub(super) struct StatementReply {
     /// Id of the exchange that holds it.
     exchange: i64,
-    /// Earlier statements that it contradicts. They are still stored, and are returned as superseded.
+    /// Earlier statements that it contradicts, if the token may read. They are still stored, and are returned as
+    /// superseded.
     supersedes: Vec<QuotationBody>,
 }
 
@@ -62,7 +63,12 @@ pub(super) async fn remember(
     let report = view.remember(&statement).await?;
     let reply = StatementReply {
         exchange: report.exchange.get(),
-        supersedes: report.supersedes.into_iter().map(QuotationBody::from).collect(),
+        supersedes: report
+            .supersedes
+            .into_iter()
+            .filter(|_| caller.0.allows(Right::Read))
+            .map(QuotationBody::from)
+            .collect(),
     };
     Ok((StatusCode::CREATED, Json(reply)))
 }

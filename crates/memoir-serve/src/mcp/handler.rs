@@ -42,7 +42,19 @@ impl MemoryServer {
     }
 
     fn offers(&self, tool: ToolName) -> bool {
-        self.rights.contains(&tool.right())
+        self.allows(tool.right())
+    }
+
+    pub(super) fn allows(&self, right: Right) -> bool {
+        self.rights.contains(&right)
+    }
+
+    /// Fails unless memory may be quoted to the client.
+    fn check_reading(&self) -> Result<(), ErrorData> {
+        match self.allows(Right::Read) {
+            true => Ok(()),
+            false => Err(ErrorData::invalid_request("the token lacks the right to read", None)),
+        }
     }
 
     /// Returns the program that a request comes from.
@@ -99,6 +111,7 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.check_reading()?;
         let _work = self.activity.start();
         resources::list(&self.view).await
     }
@@ -116,6 +129,7 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.check_reading()?;
         let _work = self.activity.start();
         resources::read(&self.view, &request.uri).await.map(ReadResourceResponse::from)
     }
@@ -133,6 +147,7 @@ impl ServerHandler for MemoryServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        self.check_reading()?;
         let _work = self.activity.start();
         prompts::get(&self.view, &request).await.map(GetPromptResponse::from)
     }

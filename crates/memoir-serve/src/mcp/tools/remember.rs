@@ -1,5 +1,6 @@
 //! `remember`: stores a statement.
 
+use memoir_core::Right;
 use memoir_runtime::{
     Failure,
     view::{ItemId, NewStatement},
@@ -64,6 +65,11 @@ pub(super) async fn run(
     Ok(RememberResult {
         id: ItemId::Exchange(report.exchange).to_string(),
         notice: NOTICE,
-        supersedes: report.supersedes.into_iter().map(QuotationResult::from).collect(),
+        supersedes: report
+            .supersedes
+            .into_iter()
+            .filter(|_| server.allows(Right::Read))
+            .map(QuotationResult::from)
+            .collect(),
     })
 }

@@ -66,7 +66,7 @@ pub(crate) async fn run_without_memory(
             print_raw(&systemd::unit(&Service::Daemon, environment)?)?;
         }
         Some(Command::Serve { options, command: None }) if options.print_unit => {
-            print_raw(&systemd::unit(&Service::Server(serve::unit_arguments()), environment)?)?;
+            print_raw(&systemd::unit(&Service::Server(serve::unit_arguments(options)?), environment)?)?;
         }
         Some(Command::Restore(arguments)) => backup::restore(arguments, home, &TimeZone::system()).await?,
         // Users need the path to fix an invalid config file, which opening memory would reject.

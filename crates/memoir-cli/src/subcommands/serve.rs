@@ -27,10 +27,28 @@ pub(super) async fn run(
     }
 }
 
-/// Returns the arguments of this process with which a unit starts the server.
-pub(super) fn unit_arguments() -> Vec<String> {
-    let arguments = std::env::args().skip_while(|argument| argument != "serve").skip(1);
-    arguments.filter(|argument| argument != "--print-unit").collect()
+/// Returns the arguments with which a unit starts the server. It has another working directory, so paths are absolute.
+///
+/// # Errors
+///
+/// Fails if the working directory is unknown.
+pub(super) fn unit_arguments(options: &ServeArgs) -> Result<Vec<String>, Failure> {
+    let mut arguments = vec!["--listen".to_owned(), options.listen.to_string()];
+    let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    options.host.iter().for_each(|host| add("--host", host.clone()));
+    options.allow_origin.iter().for_each(|origin| add("--allow-origin", origin.clone()));
+    for (name, path) in [("--tls-cert", &options.tls_cert), ("--tls-key", &options.tls_key)] {
+        if let Some(path) = path {
+            add(name, std::path::absolute(path)?.display().to_string());
+        }
+    }
+    add("--max-size", options.max_size.to_string());
+    add("--max-time", options.max_time.to_string());
+    add("--max-requests", options.max_requests.to_string());
+    if options.insecure {
+        arguments.push("--insecure".to_owned());
+    }
+    Ok(arguments)
 }
 
 async fn serve(arguments: ServeArgs, runtime: &Runtime) -> Result<(), Failure> {
@@ -39,7 +57,7 @@ async fn serve(arguments: ServeArgs, runtime: &Runtime) -> Result<(), Failure> {
     print_notices(&notices);
     tokens::local_secret(runtime.store().as_ref(), runtime.home()).await?;
     print(&format!("Memoir is serving at {}. Press Ctrl-C to stop.", server.url()?))?;
-    // Whoever starts the server waits for this line.
+    // A program that starts the server waits for this line.
     std::io::stdout().flush()?;
     note!("Programs need a token: `memoir serve token` prints the one for this machine.");
     let mut care = Care::new(runtime.clone());

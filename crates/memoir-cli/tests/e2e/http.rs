@@ -394,8 +394,22 @@ fn changes_are_published_as_they_happen() {
 #[test]
 fn a_unit_for_systemd_starts_the_server_with_its_options() {
     let home = home();
-    let unit = home.memoir(["serve", "--listen", "0.0.0.0:80", "--insecure", "--print-unit"]).succeed();
-    assert!(unit.contains(" serve \"--listen\" \"0.0.0.0:80\" \"--insecure\"\n"), "{unit}");
+    let unit = home.memoir([
+        "serve",
+        "--tls-cert=cert.pem",
+        "--tls-key",
+        "key.pem",
+        "--host",
+        "hub",
+        "--print-unit",
+    ]);
+    let unit = unit.succeed();
+    let cert = home.workspace().canonicalize().unwrap().join("cert.pem");
+    let options = format!(
+        " serve \"--listen\" \"127.0.0.1:7373\" \"--host\" \"hub\" \"--tls-cert\" \"{}\"",
+        cert.display()
+    );
+    assert!(unit.contains(&options), "{unit}");
     assert!(unit.contains("memoir-serve.service") && unit.contains("MEMOIR_HOME="), "{unit}");
 }
 

@@ -10,11 +10,11 @@ use crate::Timestamp;
 pub enum Right {
     /// Search and read.
     Read,
-    /// Store statements and documents.
+    /// Store statements, and call models through the proxy.
     Write,
     /// Delete.
     Forget,
-    /// Manage what is not part of a project, such as costs and workers.
+    /// See and change what is not part of a project, such as core memory and costs.
     Admin,
 }
 

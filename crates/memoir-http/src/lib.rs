@@ -1,8 +1,10 @@
 //! Serves memory over HTTP: a REST API, the Model Context Protocol, and a proxy for the APIs of model providers.
 //!
-//! Everything but the health check and the description of the API needs a token. `server.rs` accepts connections; `layers.rs` is what every request
-//! passes before it reaches a route; `routes/` has one file per resource and one list. Memory is read and changed only
-//! through a [`MemoryView`](memoir_runtime::view::MemoryView), which limits a request to what its token covers.
+//! Everything but the health check and the description of the API needs a token. `server.rs` accepts connections;
+//! `layers.rs` is what every request passes before it reaches a route; `routes/` has one file per resource and one list.
+//! Conversations and documents are read and changed only through a
+//! [`MemoryView`](memoir_runtime::view::MemoryView), which limits a request to what its token covers. What is not part of
+//! a project needs the right `admin`.
 
 mod access;
 mod events;

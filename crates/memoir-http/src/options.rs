@@ -33,18 +33,6 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// Returns options for programs on this machine.
-    pub fn local(listen: SocketAddr) -> Self {
-        Self {
-            listen,
-            hosts: Vec::new(),
-            origins: Vec::new(),
-            tls: None,
-            is_insecure: false,
-            limits: Limits::default(),
-        }
-    }
-
     /// Returns the pages that may call the server.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub(super) async fn status(
 }
 
 async fn read(state: &AppState) -> Result<(), Problem> {
-    state.runtime.store().recent_commands(1).await.map(drop).map_err(|error| {
+    state.runtime.store().deletion_count().await.map(drop).map_err(|error| {
         tracing::warn!(%error, "the memory cannot be read");
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the memory cannot be read")
             .hint("Run `memoir doctor` on the server.")

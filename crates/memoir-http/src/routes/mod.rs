@@ -164,7 +164,7 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
         .route("/v1/messages", proxy::serve(ClientApi::Messages))
         .route("/v1/embeddings", proxy::serve(ClientApi::Embeddings))
         .route("/v1/models", get(proxy::models))
-        // It stores what is said, and may use the keys of the user.
+        // These routes store conversations, and may use the user's keys.
         .route_layer(from_fn_with_state(Right::Write, require))
         .route_layer(from_fn_with_state(from_state(), authenticate))
         .route_layer(from_fn(proxy::translate_problems));
@@ -186,7 +186,7 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
         .route(&format!("{API}/openapi.json"), get(async move || Json(Arc::clone(&document)).into_response()))
         .merge(private)
         .merge(proxy)
-        .fallback(async || Problem::missing("such page"))
+        .fallback(async || Problem::missing("such address"))
         .layer(map_response(describe_refusal))
         .with_state(Arc::clone(state))
 }
@@ -200,7 +200,8 @@ async fn describe_refusal(response: Response) -> Response {
     }
     let allow = response.headers().get(header::ALLOW).cloned();
     let mut described =
-        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this page does not support the method").into_response();
+        Problem::new(StatusCode::METHOD_NOT_ALLOWED, "this address does not support the method")
+            .into_response();
     if let Some(allow) = allow {
         described.headers_mut().insert(header::ALLOW, allow);
     }

@@ -17,7 +17,7 @@ const PREFIX: &str = "mmr1_";
 const SECRET_BYTES: usize = 32;
 
 /// Name of the token in [`Home::token_file`], for programs of the same user on this machine.
-pub const LOCAL_TOKEN: &str = "local";
+const LOCAL_TOKEN: &str = "local";
 
 /// Maximum length of a name or a project, in bytes.
 const MAX_NAME_BYTES: usize = 1024;

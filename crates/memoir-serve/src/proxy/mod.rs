@@ -43,10 +43,10 @@ pub use reply::error_reply;
 pub type ReplyBody = BoxStream<'static, Result<Bytes, io::Error>>;
 
 /// Header with which a program names its conversation. The reply has its id.
-pub const CONVERSATION_HEADER: &str = "memoir-conversation";
+const CONVERSATION_HEADER: &str = "memoir-conversation";
 
 /// Header with which a program switches recall off for a request.
-pub const RECALL_HEADER: &str = "memoir-recall";
+const RECALL_HEADER: &str = "memoir-recall";
 
 /// Header of a reply that lists what was added to the prompt.
 const RECALLED_HEADER: &str = "memoir-recalled";

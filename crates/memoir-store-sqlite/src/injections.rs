@@ -77,6 +77,23 @@ impl Injections for SqliteStore {
         }
         Ok(injections)
     }
+
+    async fn recalled_for(&self, exchange: ExchangeId) -> Result<Vec<InjectedItem>> {
+        sqlx::query(
+            "SELECT messages.exchange_id, chunks.document_id, recall_log.reason, sum(recall_log.tokens) AS tokens
+             FROM recall_log
+                  LEFT JOIN messages ON messages.id = recall_log.message_id
+                  LEFT JOIN chunks ON chunks.id = recall_log.chunk_id
+             WHERE recall_log.exchange_id = ?
+             GROUP BY messages.exchange_id, chunks.document_id
+             ORDER BY min(recall_log.id)",
+        )
+        .bind(exchange.get())
+        .try_map(read_item)
+        .fetch_all(&self.readers)
+        .await
+        .or_store_error()
+    }
 }
 
 fn read_injection(row: &SqliteRow) -> Result<Injection, sqlx::Error> {

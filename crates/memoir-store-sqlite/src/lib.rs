@@ -69,6 +69,7 @@ mod salvage;
 mod schedules;
 mod settings;
 mod sources;
+mod statistics;
 mod stems;
 mod summaries;
 mod tokens;

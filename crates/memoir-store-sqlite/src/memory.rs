@@ -350,7 +350,7 @@ impl SqliteStore {
         });
     }
 
-    /// Returns the ids of the conversations that the filter's projects and program allow, or `None` if it has none.
+    /// Returns the ids of the conversations that the filter's projects, program and author allow, or `None` if it has none.
     async fn conversations_in_scope(&self, filter: &Filter) -> Result<Option<Vec<i64>>> {
         // An index serves each of these conditions, but not their combination.
         let mut conditions = Vec::new();
@@ -367,6 +367,9 @@ impl SqliteStore {
             Some(_) => conditions.push("id IN (SELECT conversation_id FROM exchanges WHERE program = ?3)"),
             None => {}
         }
+        if filter.author.is_some() {
+            conditions.push("id IN (SELECT conversation_id FROM messages WHERE author = ?4)");
+        }
         if conditions.is_empty() {
             return Ok(None);
         }
@@ -377,6 +380,7 @@ impl SqliteStore {
             .bind(&filter.scope)
             .bind(&filter.visible_to)
             .bind(&filter.program)
+            .bind(&filter.author)
             .fetch_one(&self.readers)
             .await
             .or_store_error()?;

@@ -1,7 +1,7 @@
 //! What was added from memory to the prompts of other programs.
 
 use async_trait::async_trait;
-use memoir_core::Injection;
+use memoir_core::{ExchangeId, InjectedItem, Injection};
 
 use crate::Result;
 
@@ -14,4 +14,7 @@ pub trait Injections: Send + Sync {
 
     /// Returns the latest injections, newest first: those of one project, or all.
     async fn injections(&self, scope: Option<&str>, limit: u32) -> Result<Vec<Injection>>;
+
+    /// Returns what recall added to the prompt of an exchange, best first. Leaves out what has been deleted since.
+    async fn recalled_for(&self, exchange: ExchangeId) -> Result<Vec<InjectedItem>>;
 }

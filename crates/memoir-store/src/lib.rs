@@ -21,6 +21,7 @@
 //! | [`Injections`] | what was added to the prompts of other programs |
 //! | [`Continuations`] | how programs continue a conversation that they send with each request |
 //! | [`ChangeLog`] | what has changed since a moment |
+//! | [`Statistics`] | counts over the whole memory |
 //! | [`Marks`] | the user's marks on exchanges |
 //! | [`Forgetting`] | deleting content without leaving traces |
 //! | [`CommandHistory`] | the lines that the user typed |
@@ -70,6 +71,7 @@ mod redacting;
 mod roles;
 mod schedules;
 mod settings;
+mod statistics;
 mod summaries;
 mod tokens;
 mod transcripts;
@@ -110,6 +112,7 @@ pub use redacting::RedactingStore;
 pub use roles::{AgentStore, RecallStore, ToolStore, WorkerStore};
 pub use schedules::{NewRun, RunningRun, Schedules};
 pub use settings::Settings;
+pub use statistics::{ActivityCount, Statistics};
 pub use summaries::{ConversationSummary, Summaries};
 pub use tokens::Tokens;
 pub use transcripts::{Transcript, Transcripts};
@@ -136,6 +139,7 @@ pub trait Store:
     + Injections
     + Continuations
     + ChangeLog
+    + Statistics
     + Marks
     + Summaries
     + Jobs

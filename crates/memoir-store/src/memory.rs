@@ -23,6 +23,8 @@ pub struct Filter {
     pub visible_to: Option<String>,
     /// Only conversations with exchanges that took place in this program, such as `claude-code`. `memoir` is Memoir itself.
     pub program: Option<String>,
+    /// Only conversations with messages of this author.
+    pub author: Option<String>,
     /// Start of the time range, inclusive.
     pub since: Option<Timestamp>,
     /// End of the time range, exclusive.

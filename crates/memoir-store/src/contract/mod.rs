@@ -36,6 +36,8 @@ pub mod schedules;
 pub mod search;
 #[doc(hidden)]
 pub mod sharing;
+#[doc(hidden)]
+pub mod statistics;
 
 use memoir_core::{
     CallCost, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeStatus, MessageBody, NewConversation,
@@ -74,6 +76,8 @@ macro_rules! contract_tests {
             search::nearest_messages_are_found_once,
             programs::injections_forget_what_was_deleted,
             programs::states_of_transcripts_are_replaced,
+            statistics::activity_is_counted_in_quarters_of_an_hour,
+            statistics::what_was_recalled_is_listed_until_it_is_deleted,
             programs::exchanges_that_are_stored_are_recognized,
             programs::continuations_lead_to_the_latest_exchange_until_it_is_deleted,
             programs::changes_are_listed_once,

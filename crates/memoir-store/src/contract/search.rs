@@ -144,7 +144,8 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
     let (mut conversations, mut exchanges) = (Vec::new(), Vec::new());
     for (number, scope) in ["/a", "/a", "/b", "/b"].into_iter().enumerate() {
         let moment = 1000 * i64::try_from(number).unwrap();
-        let draft = exchange("the same words", "ok", moment);
+        let mut draft = exchange("the same words", "ok", moment);
+        draft.messages[0].author = (number == 1).then(|| "Anna".to_owned());
         let committed = store.commit_exchange(&new_conversation("t", scope), &draft).await.unwrap();
         exchanges.push(committed.exchange_id);
         conversations.push(committed.conversation_id);
@@ -159,6 +160,8 @@ pub async fn filters_apply_before_ranking(store: Arc<dyn Store>) {
     let cases = [
         (Filter { program: Some("memoir".into()), ..any.clone() }, vec![0, 1, 2, 3]),
         (Filter { program: Some("codex".into()), ..any.clone() }, vec![]),
+        (Filter { author: Some("Anna".into()), ..any.clone() }, vec![1]),
+        (Filter { author: Some("Ben".into()), ..any.clone() }, vec![]),
         (any.clone(), vec![0, 1, 2, 3]),
         (Filter { excluded_conversation: Some(conversations[1]), ..any.clone() }, vec![0, 2, 3]),
         (Filter { conversation: Some(conversations[2]), ..any.clone() }, vec![2]),

@@ -2,7 +2,7 @@
 
 use memoir_core::{
     AccessToken, Conversation, ConversationId, ConversationTarget, Exchange, ExchangeDraft, ExchangeId,
-    ExchangeMark, Injection, Mark, Message, MessageId, Timestamp,
+    ExchangeMark, InjectedItem, Injection, Mark, Message, MessageId, Timestamp,
 };
 
 use super::{
@@ -10,8 +10,8 @@ use super::{
     findings::{Findings, clean_conversation, clean_draft, clean_target},
 };
 use crate::{
-    ChangeMark, Changes, CommittedExchange, ConversationList, ConversationTitle, Forget, ForgetOutcome,
-    Import, NewImport, NewRedaction, Result, Span, Transcript, TranscriptMessage,
+    ActivityCount, ChangeMark, Changes, CommittedExchange, ConversationList, ConversationTitle, Forget,
+    ForgetOutcome, Import, NewImport, NewRedaction, Result, Span, Transcript, TranscriptMessage,
 };
 
 delegate! { Conversations {
@@ -79,6 +79,7 @@ delegate! { Transcripts {
 delegate! { Injections {
     fn record_injection(injection: &Injection) -> ();
     fn injections(scope: Option<&str>, limit: u32) -> Vec<Injection>;
+    fn recalled_for(exchange: ExchangeId) -> Vec<InjectedItem>;
 } }
 
 delegate! { Tokens {
@@ -96,6 +97,12 @@ delegate! { Continuations {
 delegate! { ChangeLog {
     fn change_mark() -> ChangeMark;
     fn changes_since(mark: ChangeMark, limit: u32) -> Changes;
+} }
+
+delegate! { Statistics {
+    fn activity(since: Timestamp) -> Vec<ActivityCount>;
+    fn projects() -> Vec<String>;
+    fn programs() -> Vec<String>;
 } }
 
 delegate! { Marks {

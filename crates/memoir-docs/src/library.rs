@@ -86,6 +86,34 @@ impl Library<'_> {
         Ok(AddedFile { outcome, slug: stored.slug, chunks: stored.new_chunks, lost: stored.lost })
     }
 
+    /// Adds a file that is not on this machine, or updates the document that was made from one with the same source. The
+    /// source ends with the name of the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`LibraryError::File`] if the file is too large or is not text. Any other error comes from the store.
+    pub async fn add_upload(&self, source: &str, bytes: &[u8]) -> Result<AddedFile, LibraryError> {
+        let path = Path::new(source);
+        if bytes.len() as u64 > MAX_FILE_SIZE {
+            let reason = FileFault::TooLarge { limit: MAX_FILE_SIZE };
+            return Err(LibraryError::File { path: path.to_owned(), reason });
+        }
+        let hash = hash(bytes);
+        let candidates = self.recall.store.documents_like(&hash, source).await?;
+        let former = candidates.into_iter().find(|document| document.source == source);
+        let outcome = match former {
+            Some(document) if document.hash == hash => {
+                let outcome = AddOutcome::Unchanged;
+                return Ok(AddedFile { outcome, slug: document.slug, chunks: 0, lost: None });
+            }
+            Some(_) => AddOutcome::Changed,
+            None => AddOutcome::Added,
+        };
+        let contents = FileContents { path, bytes, kind: DocumentKind::File, written_from: Vec::new() };
+        let stored = self.store_file(contents, hash).await?;
+        Ok(AddedFile { outcome, slug: stored.slug, chunks: stored.new_chunks, lost: stored.lost })
+    }
+
     /// Stores the contents of a file, whose checksum is `hash`, as a document.
     pub(crate) async fn store_file(
         &self,

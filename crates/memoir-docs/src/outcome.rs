@@ -19,6 +19,19 @@ pub enum AddOutcome {
     Moved,
 }
 
+impl AddOutcome {
+    /// Returns the name of the outcome.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
+            Self::Duplicate => "same_as",
+            Self::Moved => "moved",
+        }
+    }
+}
+
 /// Result of adding one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedFile {

@@ -50,6 +50,24 @@ pub enum HistoryFormat {
 }
 
 impl HistoryFormat {
+    /// All formats, sorted by name.
+    pub const ALL: [Self; 14] = [
+        Self::AiChat,
+        Self::ChatGpt,
+        Self::Claude,
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Copilot,
+        Self::Cursor,
+        Self::Gemini,
+        Self::GeminiCli,
+        Self::Llm,
+        Self::Memoir,
+        Self::OpenCode,
+        Self::OpenWebUi,
+        Self::WhatsApp,
+    ];
+
     /// Returns the name of the program that writes this format.
     pub const fn name(self) -> &'static str {
         match self {

@@ -55,6 +55,7 @@ pub mod settings;
 mod similar;
 pub mod stores;
 pub mod tasks;
+mod temporary;
 mod terminal_settings;
 mod tools;
 mod trust;
@@ -77,5 +78,6 @@ pub use session::{
     ModelEmbeddings, PersonaList, RebuildReport, Resume, Session, SessionOptions, WorkerProgressReport,
 };
 pub use similar::most_similar;
+pub use temporary::TemporaryFile;
 pub use terminal_settings::{KeyStyle, TerminalSettings};
 pub use trust::Trust;

@@ -11,7 +11,9 @@
 //! - Problems that the caller can act on are part of the report. A [`Failure`](crate::failure::Failure) means that
 //!   there is no report.
 
+pub mod activity;
 pub mod backup;
+pub mod browser;
 pub mod config;
 pub mod connect;
 pub mod conversations;

@@ -97,7 +97,7 @@ pub async fn search(
 
 /// Removes passages of other programs. A conversation has several if the user resumed it in Memoir. Documents belong to no
 /// program.
-async fn keep_program(
+pub(crate) async fn keep_program(
     program: &str,
     recollection: &mut Recollection,
     store: &(impl Exchanges + ?Sized),

@@ -164,13 +164,22 @@ pub fn has_secret(text: &str) -> bool {
 }
 
 fn random_secret() -> Result<String, Failure> {
+    Ok(format!("{PREFIX}{}", random_text()?))
+}
+
+/// Returns a text that nobody can guess.
+///
+/// # Errors
+///
+/// Fails if the system has no random numbers.
+pub fn random_text() -> Result<String, Failure> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes)
         .map_err(|error| Failure::failed(format!("the system has no random numbers: {error}")))?;
-    Ok(format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-fn hash(secret: &str) -> String {
+pub(super) fn hash(secret: &str) -> String {
     Sha256::digest(secret).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

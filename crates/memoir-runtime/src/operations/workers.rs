@@ -1,13 +1,14 @@
 //! Running the background workers in the foreground until no jobs are due.
 
-use memoir_core::WorkerKind;
+use memoir_core::{Usd, WorkerKind};
+use memoir_store::Job;
 use memoir_workers::{
     BudgetStop, WorkerContext, WorkerReport, WorkerSettings, WorkerStopReason, run_until_idle,
 };
 use serde::Serialize;
 
 use super::{Progress, ProgressUnit};
-use crate::failure::Failure;
+use crate::{failure::Failure, runtime::Runtime};
 
 /// Result of running the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -105,6 +106,55 @@ impl From<WorkerStopReason> for WorkerStop {
             WorkerStopReason::Failing => Self::Failing,
         }
     }
+}
+
+/// Number of failed jobs that are listed.
+const MAX_FAILURES: u32 = 10;
+
+/// The jobs that wait for a worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WorkerQueue {
+    /// Kind of the worker.
+    pub worker: WorkerKind,
+    /// Whether the worker is enabled.
+    pub is_on: bool,
+    /// Number of jobs, due or not.
+    pub pending: u64,
+}
+
+/// The jobs of all workers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueueReport {
+    /// One queue per worker, in display order.
+    pub queues: Vec<WorkerQueue>,
+    /// Cost of background work today.
+    pub spent_today: Usd,
+    /// Number of jobs that failed permanently.
+    pub failed: u64,
+    /// The latest of these.
+    pub failures: Vec<Job>,
+}
+
+/// Returns the jobs that wait for the workers, whichever process runs them.
+///
+/// # Errors
+///
+/// Fails if the store cannot be read.
+pub async fn list_queues(runtime: &Runtime) -> Result<QueueReport, Failure> {
+    let mut notices = Vec::new();
+    let (context, settings) =
+        (runtime.worker_context(&mut notices).await?, runtime.worker_settings(&mut notices).await?);
+    let mut queues = Vec::new();
+    for worker in WorkerKind::ALL {
+        let pending = context.store.pending(&context.claim(worker)).await?;
+        queues.push(WorkerQueue { worker, is_on: settings.is_on(worker), pending });
+    }
+    Ok(QueueReport {
+        queues,
+        spent_today: context.spent_today().await?,
+        failed: context.store.failed_count().await?,
+        failures: context.store.failed_jobs(MAX_FAILURES).await?,
+    })
 }
 
 /// Runs every enabled worker until no jobs are due.

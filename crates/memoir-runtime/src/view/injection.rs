@@ -1,6 +1,6 @@
 //! What was added to prompts of other programs, and why.
 
-use memoir_core::{ExchangeSource, InjectedItem, InjectedSubject, Timestamp};
+use memoir_core::{ExchangeId, ExchangeSource, InjectedItem, InjectedSubject, Timestamp};
 use serde::Serialize;
 
 use super::{ItemId, MemoryView};
@@ -53,6 +53,19 @@ impl MemoryView {
             reports.push(InjectionReport { source, event, created, items });
         }
         Ok(reports)
+    }
+
+    /// Returns what recall added to the prompt of an exchange, best first.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn explain_exchange(&self, exchange: ExchangeId) -> Result<Vec<InjectedQuotation>, Failure> {
+        let mut quotations = Vec::new();
+        for item in self.runtime.store().recalled_for(exchange).await? {
+            quotations.extend(self.explain_item(item).await?);
+        }
+        Ok(quotations)
     }
 
     /// Returns a quotation with its source, or `None` if the program may no longer see it.

@@ -8,20 +8,29 @@ mod capture;
 mod changes;
 mod citation;
 mod conversing;
+mod documents;
+mod facts;
 mod injection;
 mod item_id;
 mod prompting;
 
-use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Recollection};
+use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Message, Recollection};
 use memoir_recall::{QueryKind, Recall, ScopeRule};
 use memoir_store::{ConversationList, Filter, ListPosition};
 
-use crate::{dates, failure::Failure, operations::documents::assign_projects, runtime::Runtime};
+use crate::{
+    dates,
+    failure::Failure,
+    operations::{documents::assign_projects, search},
+    runtime::Runtime,
+};
 
 pub use brief::{ProjectBrief, QuotedSentence, SessionDigest};
 pub use changes::{ForgetPlan, NewStatement, RememberReport};
 pub use citation::Citation;
 pub use conversing::Thread;
+pub use documents::AddedDocument;
+pub use facts::{ChangedFact, FactPage, StatedFact};
 pub use injection::{InjectedQuotation, InjectionReport};
 pub use item_id::{InvalidItemId, ItemId};
 pub use prompting::{injected_exchange, list_injected};
@@ -42,6 +51,12 @@ pub struct LookUp {
     pub question: String,
     /// Whether to leave out what other projects share.
     pub only_project: bool,
+    /// Only what was said in this project.
+    pub project: Option<String>,
+    /// Only what was said in this program, such as `claude-code`, or `memoir` itself.
+    pub program: Option<String>,
+    /// Only what this person said, in imported conversations between people.
+    pub person: Option<String>,
     /// Only search messages from this day on, such as `2026-05-01`, `yesterday` or `last week`.
     pub since: Option<String>,
     /// Only search messages up to the end of this day or period.
@@ -128,13 +143,24 @@ impl MemoryView {
         recall.settings.exchange_capacity = limit;
         recall.settings.exchanges_per_conversation = limit;
         recall.settings.conversation_limit = limit;
-        Ok(recall.ask(&request.question, QueryKind::Search, filter).await)
+        let mut recollection = recall.ask(&request.question, QueryKind::Search, filter).await;
+        if let Some(program) = &request.program {
+            search::keep_program(program, &mut recollection, self.runtime.store().as_ref()).await?;
+        }
+        if request.person.is_some() {
+            recollection.passages.retain(|passage| passage.author == request.person);
+            recollection.documents.clear();
+        }
+        Ok(recollection)
     }
 
     fn prepare(&self, request: &LookUp) -> Result<(Recall, Filter), Failure> {
         let filter = Filter {
             since: dates::parse_since(request.since.as_deref(), &self.recall)?,
             until: dates::parse_until(request.until.as_deref(), &self.recall)?,
+            scope: request.project.clone(),
+            program: request.program.clone(),
+            author: request.person.clone(),
             ..Filter::default()
         };
         let mut recall = self.recall.clone();
@@ -217,6 +243,32 @@ impl MemoryView {
             Some(before) => store.exchanges_before(conversation.id, before, limit).await?,
             None => store.exchanges(conversation.id, limit).await?,
         })
+    }
+
+    /// Returns the conversations that the program may see and that were forked from another.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn forks(&self, conversation: &Conversation) -> Result<Vec<Conversation>, Failure> {
+        let store = self.runtime.store();
+        let titles = store.titles().await?;
+        let forks = titles.iter().filter(|title| title.forked_from == Some(conversation.id));
+        let ids: Vec<ConversationId> = forks.map(|title| title.id).collect();
+        let mut forks = store.conversations_by_id(&ids).await?;
+        let project = self.visible_to();
+        forks.retain(|fork| project.as_ref().is_none_or(|project| fork.is_visible_to(project)));
+        forks.sort_by_key(|fork| fork.created);
+        Ok(forks)
+    }
+
+    /// Returns the messages of an exchange that the program may see, in order, with those of tools.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the store cannot be read.
+    pub async fn messages(&self, exchange: &Exchange) -> Result<Vec<Message>, Failure> {
+        Ok(self.runtime.store().exchange_messages(exchange.id).await?)
     }
 
     /// Returns an exchange and its conversation, or `None` if it does not exist or the program may not see it.

@@ -54,7 +54,8 @@ pub(super) fn define(name: &'static str) -> Tool {
 
 pub(super) async fn run(arguments: Arguments, server: &MemoryServer) -> Result<RecallResult, Failure> {
     let Arguments { question, scope, since, until } = arguments;
-    let request = LookUp { question, only_project: scope == Scope::Project, since, until };
+    let request =
+        LookUp { question, only_project: scope == Scope::Project, since, until, ..LookUp::default() };
     let recollection = server.view.look_up(&request, MAX_TOKENS).await?;
     let answer = match &recollection.answer {
         Some(Answer::Quotation(quotation)) => Some(quotation.text.clone()),

@@ -7,9 +7,9 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use memoir_core::{AccessToken, Right, TokenScope};
-use memoir_runtime::{operations::tokens, view::MemoryView};
+use memoir_runtime::{Failure, operations::tokens, view::MemoryView};
 
 use crate::{problem::Problem, state::AppState};
 
@@ -41,13 +41,8 @@ pub(crate) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let token = match bearer(request.headers()) {
-        Some(secret) => tokens::authenticate(secret, state.runtime.store().as_ref()).await,
-        None => Ok(None),
-    };
-    match token {
-        Ok(Some(token)) => {
-            let caller = Caller(Arc::new(token));
+    match identify(&state, request.method(), request.headers()).await {
+        Ok(Some(caller)) => {
             request.extensions_mut().insert(caller.clone());
             let mut response = next.run(request).await;
             // The access log names the token.
@@ -59,6 +54,21 @@ pub(crate) async fn authenticate(
             .into_response(),
         Err(failure) => Problem::from(failure).into_response(),
     }
+}
+
+/// Returns who sends a request: a program with its token, or a browser that is logged in.
+pub(crate) async fn identify(
+    state: &AppState,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Option<Caller>, Failure> {
+    let secret = match bearer(headers) {
+        Some(secret) => Some(secret.to_owned()),
+        None => state.browsers.secret(method, headers),
+    };
+    let Some(secret) = secret else { return Ok(None) };
+    let token = tokens::authenticate(&secret, state.runtime.store().as_ref()).await?;
+    Ok(token.map(|token| Caller(Arc::new(token))))
 }
 
 /// Header for the token of a program that sends the key of a provider in the usual one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Form, Json,
     extract::{FromRequest, FromRequestParts, Path, Query, Request, rejection::JsonRejection},
 };
 use http::{StatusCode, request::Parts};
@@ -80,6 +80,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
         match Json::from_request(request, state).await {
             Ok(Json(value)) => Ok(Self(value)),
             Err(rejection) => Err(malformed(&rejection)),
+        }
+    }
+}
+
+/// The fields of a form.
+pub(crate) struct Fields<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Fields<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Form::from_request(request, state).await {
+            Ok(Form(value)) => Ok(Self(value)),
+            Err(rejection) => Err(Problem::new(rejection.status(), rejection.body_text())),
         }
     }
 }

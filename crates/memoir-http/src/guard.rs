@@ -41,16 +41,23 @@ impl Origin {
 /// The names under which a server may be reached.
 #[derive(Debug)]
 pub(crate) struct Hosts {
+    /// Those that the user has given, and `localhost` and the address.
     names: Vec<String>,
+    given: usize,
     /// Whether any address will do. An address cannot be pointed elsewhere, but only this machine has a loopback address.
     allows_addresses: bool,
 }
 
 impl Hosts {
-    pub(crate) fn new(listen: IpAddr, names: &[String]) -> Self {
-        let names = names.iter().map(|name| name.to_ascii_lowercase());
+    pub(crate) fn new(listen: IpAddr, given: &[String]) -> Self {
+        let names = given.iter().map(|name| name.to_ascii_lowercase());
         let names = names.chain(["localhost".to_owned(), listen.to_string()]).collect();
-        Self { names, allows_addresses: !listen.is_loopback() }
+        Self { names, given: given.len(), allows_addresses: !listen.is_loopback() }
+    }
+
+    /// Returns the names that the user has given.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names[..self.given]
     }
 
     fn allow(&self, host: &str) -> bool {

@@ -40,6 +40,16 @@ impl Problem {
         self
     }
 
+    /// Returns the phrase for the status.
+    pub(crate) fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// Returns the status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// Returns what went wrong and what to do about it, as sentences.
     pub(crate) fn sentence(&self) -> String {
         let end = if self.detail.ends_with('.') { "" } else { "." };

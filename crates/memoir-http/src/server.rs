@@ -1,6 +1,9 @@
 //! Accepts connections and answers them.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
 
 use axum::{Router, body::Body, extract::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -22,8 +25,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    events::Events, guard::Hosts, layers, monitoring::Metrics, options::ServeOptions, routes,
-    state::AppState, tls,
+    browser::Browsers, events::Events, guard::Hosts, layers, monitoring::Metrics, options::ServeOptions,
+    routes, state::AppState, tls,
 };
 
 /// A server that listens.
@@ -64,6 +67,7 @@ impl Server {
             sessions: HttpSessions::new(shutdown.clone()),
             proxy: Proxy::default(),
             events: Events::new(),
+            browsers: Browsers::default(),
             shutdown,
         });
         let router = layers::add(routes::router(&state), &state);
@@ -77,6 +81,26 @@ impl Server {
     /// Fails if the system does not know it.
     pub fn url(&self) -> Result<String, Failure> {
         let address = self.listener.local_addr()?;
+        Ok(format!("{}://{address}", self.state.scheme))
+    }
+
+    /// Returns the address under which a browser on this machine reaches the server.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not know it.
+    pub fn page_url(&self) -> Result<String, Failure> {
+        let mut address = self.listener.local_addr()?;
+        // A certificate is for a name.
+        if let Some(name) = self.state.hosts.names().first() {
+            return Ok(format!("{}://{name}:{}", self.state.scheme, address.port()));
+        }
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
         Ok(format!("{}://{address}", self.state.scheme))
     }
 

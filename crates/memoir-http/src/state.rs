@@ -6,6 +6,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    browser::Browsers,
     events::Events,
     guard::{Hosts, Origin},
     limits::Limits,
@@ -28,6 +29,14 @@ pub(crate) struct AppState {
     pub(crate) sessions: HttpSessions,
     pub(crate) proxy: Proxy,
     pub(crate) events: Events,
+    pub(crate) browsers: Browsers,
     /// Cancelled when the server stops. Streams that never end by themselves end then.
     pub(crate) shutdown: CancellationToken,
+}
+
+impl AppState {
+    /// Returns whether clients reach the server with TLS.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        self.scheme == "https"
+    }
 }

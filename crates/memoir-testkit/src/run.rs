@@ -89,7 +89,7 @@ impl ProgramRun {
     }
 
     /// Starts the run with pipes for stdin and stdout.
-    pub(crate) fn spawn_with_pipes(mut self, stderr: Stdio) -> Child {
+    pub fn spawn_with_pipes(mut self, stderr: Stdio) -> Child {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap()
     }
 

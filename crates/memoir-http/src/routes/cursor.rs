@@ -22,7 +22,7 @@ pub(super) fn page_size(limit: Option<u32>) -> Result<u32, Problem> {
 }
 
 /// A position in a list that can be written as text.
-pub(super) trait Cursor: Sized {
+pub(crate) trait Cursor: Sized {
     fn to_numbers(&self) -> Vec<i64>;
     fn from_numbers(numbers: &[i64]) -> Option<Self>;
 

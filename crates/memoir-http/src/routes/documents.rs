@@ -1,12 +1,15 @@
 //! Listing and reading documents.
 
-use axum::Json;
+use std::time::Duration;
+
+use axum::{Json, extract::Request};
+use http::StatusCode;
 use memoir_core::Document;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    extract::{Segment, View},
+    extract::{Parameters, Segment, View},
     problem::Problem,
 };
 
@@ -46,6 +49,33 @@ pub(super) struct DocumentTextBody {
     text: String,
 }
 
+/// How long a new document is embedded. Later sessions embed the rest.
+const MAX_EMBEDDING_TIME: Duration = Duration::from_secs(10 * 60);
+
+/// Maximum size of a file in bytes.
+const MAX_FILE_BYTES: usize = 32 << 20;
+
+/// A document that was added or updated.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UploadReply {
+    /// Name of the document.
+    name: String,
+    /// `added`, `changed` or `unchanged`.
+    outcome: &'static str,
+    /// What the file contains and the document does not, such as images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<String>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct UploadParameters {
+    /// Name of the file, whose extension says what it is: text, Markdown, HTML or PDF.
+    #[serde(rename = "name")]
+    #[param(rename = "name", example = "packing-list.md")]
+    file_name: String,
+}
+
 /// List documents
 #[utoipa::path(get, path = "/documents", tag = "documents", operation_id = "list_documents",
     responses((status = OK, body = DocumentList)))]
@@ -64,4 +94,31 @@ pub(super) async fn show(
 ) -> Result<Json<DocumentTextBody>, Problem> {
     let document = view.document(&name).await?.ok_or_else(|| Problem::missing("such document"))?;
     Ok(Json(DocumentTextBody { document: document.document.into(), text: document.text }))
+}
+
+/// Add a document
+///
+/// Stores the text of a file of up to 32 MB. A file with the name of an earlier one replaces it. It is found by keyword at once,
+/// and by meaning when it has been embedded in the background.
+#[utoipa::path(put, path = "/documents", tag = "documents", operation_id = "add_document",
+    params(UploadParameters),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = OK, body = UploadReply)))]
+pub(super) async fn upload(
+    View(view): View,
+    Parameters(parameters): Parameters<UploadParameters>,
+    request: Request,
+) -> Result<Json<UploadReply>, Problem> {
+    let too_large = |error: axum::Error| {
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the file could not be received: {error}"))
+            .hint("Documents have at most 32 MB.")
+    };
+    let bytes = axum::body::to_bytes(request.into_body(), MAX_FILE_BYTES).await.map_err(too_large)?;
+    let added = view.add_document(&parameters.file_name, &bytes).await?;
+    tokio::spawn(async move {
+        if let Err(failure) = view.embed_captured(MAX_EMBEDDING_TIME).await {
+            tracing::warn!(reason = failure.message, "could not embed a document");
+        }
+    });
+    Ok(Json(UploadReply { name: added.name, outcome: added.outcome.as_str(), lost: added.lost }))
 }

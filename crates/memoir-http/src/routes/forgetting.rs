@@ -98,10 +98,16 @@ pub(super) async fn forget(
     Body(request): Body<ForgetRequest>,
 ) -> Result<Json<ForgetReply>, Problem> {
     let plan = view.plan_forgetting(&request.selection.to_items()).await?;
-    if plan.fingerprint() != request.plan {
-        return Err(Problem::new(StatusCode::CONFLICT, "this is not what the preview listed")
-            .hint("Nothing was forgotten. Preview it again."));
-    }
+    check_plan(&plan, &request.plan)?;
     let (messages, documents) = view.forget(&plan).await?;
     Ok(Json(ForgetReply { messages, documents }))
+}
+
+/// Fails unless a plan is the one that the user has seen.
+pub(crate) fn check_plan(plan: &ForgetPlan, fingerprint: &str) -> Result<(), Problem> {
+    match plan.fingerprint() == fingerprint {
+        true => Ok(()),
+        false => Err(Problem::new(StatusCode::CONFLICT, "this is not what the preview listed")
+            .hint("Nothing was forgotten. Preview it again.")),
+    }
 }

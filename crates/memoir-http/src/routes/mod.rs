@@ -7,6 +7,7 @@ mod cursor;
 mod documents;
 mod events;
 mod exchanges;
+mod export;
 mod forgetting;
 mod health;
 mod mcp;
@@ -17,6 +18,7 @@ mod recall;
 mod search;
 mod statements;
 mod tasks;
+mod workers;
 
 use std::sync::Arc;
 
@@ -45,9 +47,13 @@ use utoipa_axum::{
 use crate::{
     access::{authenticate, require},
     limits::limit_time,
+    pages,
     problem::Problem,
     state::AppState,
 };
+
+pub(crate) use cursor::Cursor;
+pub(crate) use forgetting::check_plan;
 
 type Routes = OpenApiRouter<Arc<AppState>>;
 
@@ -105,7 +111,7 @@ fn api() -> Routes {
             routes!(health::status),
         ],
     );
-    let write = needs(Right::Write, vec![routes!(statements::remember)]);
+    let write = needs(Right::Write, vec![routes!(statements::remember), routes!(documents::upload)]);
     let forget = needs(Right::Forget, vec![routes!(forgetting::preview), routes!(forgetting::forget)]);
     let admin = needs(
         Right::Admin,
@@ -113,8 +119,12 @@ fn api() -> Routes {
             routes!(core_memory::list),
             routes!(core_memory::change),
             routes!(costs::show),
+            routes!(export::export),
             routes!(tasks::list),
+            routes!(tasks::pause),
             routes!(tasks::inbox),
+            routes!(tasks::mark_read),
+            routes!(workers::list),
         ],
     );
     let all = read.merge(write).merge(forget).merge(admin);
@@ -186,6 +196,7 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
         .route(&format!("{API}/openapi.json"), get(async move || Json(Arc::clone(&document)).into_response()))
         .merge(private)
         .merge(proxy)
+        .merge(pages::router(state))
         .fallback(async || Problem::missing("such address"))
         .layer(map_response(describe_refusal))
         .with_state(Arc::clone(state))

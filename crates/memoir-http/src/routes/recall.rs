@@ -90,6 +90,7 @@ pub(super) async fn recall(
         only_project: request.only_project,
         since: request.since,
         until: request.until,
+        ..LookUp::default()
     };
     let mut recollection = view.look_up(&look_up, max_tokens).await?;
     let (answer, overview) = match recollection.answer.take() {

@@ -25,6 +25,10 @@ pub(super) struct SearchRequest {
     since: Option<String>,
     /// Only what was said up to this day.
     until: Option<String>,
+    /// Only what was said in this program, such as `claude-code`, or `memoir` itself.
+    program: Option<String>,
+    /// Only what this person said, in imported conversations between people.
+    person: Option<String>,
     /// Whether to leave out what other projects share.
     #[serde(default)]
     only_project: bool,
@@ -57,6 +61,9 @@ pub(super) async fn search(
         only_project: request.only_project,
         since: request.since,
         until: request.until,
+        program: request.program,
+        person: request.person,
+        project: None,
     };
     let max_tokens = u64::from(limit) * TOKENS_PER_RESULT;
     let recollection = view.search(&look_up, limit as usize, max_tokens).await?;

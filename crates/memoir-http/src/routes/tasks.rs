@@ -3,13 +3,18 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use memoir_core::{Run, Task, Timestamp};
+use http::StatusCode;
+use memoir_core::{Clock as _, Run, RunId, SystemClock, Task, Timestamp};
 use memoir_runtime::operations::tasks;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::cursor::page_size;
-use crate::{extract::Parameters, problem::Problem, state::AppState};
+use super::cursor::{DEFAULT_LIMIT, MAX_LIMIT, page_size};
+use crate::{
+    extract::{Body, Parameters, Segment},
+    problem::Problem,
+    state::AppState,
+};
 
 /// A scheduled task.
 #[derive(Serialize, ToSchema)]
@@ -99,6 +104,23 @@ pub(super) struct InboxParameters {
     limit: Option<u32>,
 }
 
+/// Whether a task is paused.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TaskChange {
+    /// Whether it is to be paused.
+    paused: bool,
+}
+
+/// Reports that the user has read.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadReports {
+    /// Ids of runs.
+    #[schema(max_items = 100)]
+    runs: Vec<i64>,
+}
+
 /// List scheduled tasks
 #[utoipa::path(get, path = "/tasks", tag = "administration", operation_id = "list_tasks",
     responses((status = OK, body = TaskList)))]
@@ -118,5 +140,46 @@ pub(super) async fn inbox(
 ) -> Result<Json<Inbox>, Problem> {
     let limit = page_size(parameters.limit)?;
     let runs = state.runtime.store().runs(None, limit).await.map_err(memoir_runtime::Failure::from)?;
+    Ok(Json(Inbox { runs: runs.into_iter().map(RunBody::from).collect() }))
+}
+
+/// Pause or resume a task
+#[utoipa::path(put, path = "/tasks/{name}", tag = "administration", operation_id = "pause_task",
+    params(("name" = String, Path, description = "Name of the task")),
+    request_body = TaskChange, responses((status = OK, body = TaskBody)))]
+pub(super) async fn pause(
+    State(state): State<Arc<AppState>>,
+    Segment(name): Segment<String>,
+    Body(change): Body<TaskChange>,
+) -> Result<Json<TaskBody>, Problem> {
+    let store = state.runtime.store().as_ref();
+    let exists = tasks::list(store).await?.tasks.iter().any(|task| task.definition.name == name);
+    if !exists {
+        return Err(Problem::missing("such task"));
+    }
+    match change.paused {
+        true => tasks::pause(&name, store).await?,
+        false => tasks::resume(&name, store, SystemClock.now()).await?,
+    };
+    Ok(Json(tasks::show(&name, store).await?.task.into()))
+}
+
+/// Mark reports as read
+///
+/// Ids of runs that do not exist are ignored.
+#[utoipa::path(post, path = "/inbox/read", tag = "administration", operation_id = "mark_reports_read",
+    request_body = ReadReports, responses((status = OK, body = Inbox)))]
+pub(super) async fn mark_read(
+    State(state): State<Arc<AppState>>,
+    Body(reports): Body<ReadReports>,
+) -> Result<Json<Inbox>, Problem> {
+    if reports.runs.len() > MAX_LIMIT as usize {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, format!("give at most {MAX_LIMIT} ids")));
+    }
+    let ids: Vec<RunId> = reports.runs.into_iter().map(RunId::new).collect();
+    let store = state.runtime.store();
+    let failed = memoir_runtime::Failure::from;
+    store.mark_read(&ids).await.map_err(failed)?;
+    let runs = store.runs(None, DEFAULT_LIMIT).await.map_err(failed)?;
     Ok(Json(Inbox { runs: runs.into_iter().map(RunBody::from).collect() }))
 }

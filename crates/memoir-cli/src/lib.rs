@@ -67,7 +67,10 @@ pub fn main() -> ExitCode {
         Err(error) => return report(&Failure::from(error)),
     };
     // These end themselves.
-    if !matches!(args.command, Some(args::Command::Daemon { .. } | args::Command::Serve { .. })) {
+    if !matches!(
+        args.command,
+        Some(args::Command::Daemon { .. } | args::Command::Serve { .. } | args::Command::Open(_))
+    ) {
         runtime.spawn(interrupts::end_servers_with_program());
     }
     let outcome = runtime.block_on(startup::run(args));

@@ -148,7 +148,9 @@ async fn run_with(mut args: Args, chat: Option<ChatMode>, runtime: &Runtime) -> 
 async fn run_until_interrupt(command: Command, runtime: &Runtime) -> Result<(), Failure> {
     let hint = match &command {
         // These end themselves.
-        Command::Daemon { .. } | Command::Serve { .. } => return subcommands::run(command, runtime).await,
+        Command::Daemon { .. } | Command::Serve { .. } | Command::Open(_) => {
+            return subcommands::run(command, runtime).await;
+        }
         Command::Docs(_) | Command::Import { .. } | Command::Worker(_) => {
             "What was done is kept. Run the command again to continue."
         }

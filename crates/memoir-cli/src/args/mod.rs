@@ -28,7 +28,7 @@ pub(crate) use program::{
     ConfigCommand, ConnectArgs, EvalCommand, HookArgs, McpCommand, ModelsCommand, Script, ServedScope,
     WorkerCommand, model_name,
 };
-pub(crate) use serve::{ServeArgs, ServeCommand, TokenCommand};
+pub(crate) use serve::{OpenArgs, ServeArgs, ServeCommand, TokenCommand};
 pub(crate) use tasks::{ScheduleCommand, TaskArgs, TaskName};
 
 /// A terminal AI agent that remembers.
@@ -189,6 +189,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Option<ServeCommand>,
     },
+    /// Open this memory in the browser, with a link that logs you in; starts the server if none is running
+    Open(OpenArgs),
     /// Let Claude Code, Codex, Gemini CLI, Cursor, opencode, Zed, VS Code or Windsurf use this memory
     Connect(ConnectArgs),
     /// Answer an event of another program, described on stdin; `memoir connect` sets this up

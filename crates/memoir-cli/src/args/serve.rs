@@ -44,6 +44,16 @@ pub(crate) struct ServeArgs {
     pub(crate) max_requests: u16,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct OpenArgs {
+    /// Print the link instead of opening the browser
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Address and port to listen on, if no server is running
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = DEFAULT_ADDRESS)]
+    pub(crate) listen: SocketAddr,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServeCommand {
     /// Print the token for programs on this machine, or manage others

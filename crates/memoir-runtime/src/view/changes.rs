@@ -6,6 +6,7 @@ use memoir_core::{
     SystemClock, Visibility, count_tokens,
 };
 use memoir_models::ModelName;
+use memoir_store::{CommittedExchange, NewImport, StoreError};
 use sha2::{Digest as _, Sha256};
 
 use super::{ItemId, MemoryView, Reach};
@@ -20,6 +21,9 @@ const MAX_STATEMENT_BYTES: usize = 16 * 1024;
 /// Maximum number of things that are forgotten at once, so that the user can read what the question lists.
 const MAX_FORGOTTEN: usize = 50;
 
+/// Beginning of the origins of statements that have a key.
+const KEY_ORIGIN: &str = "statement/";
+
 /// A statement to remember.
 #[derive(Debug, Clone)]
 pub struct NewStatement {
@@ -29,6 +33,8 @@ pub struct NewStatement {
     pub is_shared: bool,
     /// Program and session that it comes from.
     pub source: ExchangeSource,
+    /// Identifies the statement, so that it is stored once however often it is sent.
+    pub key: Option<String>,
 }
 
 /// The result of remembering a statement.
@@ -55,7 +61,7 @@ pub struct ForgetPlan {
 impl ForgetPlan {
     /// Returns a text that differs from that of every other plan, by which a program names what its user agreed to.
     pub fn fingerprint(&self) -> String {
-        Sha256::digest(format!("{self:?}")).iter().map(|byte| format!("{byte:02x}")).collect()
+        digest(&format!("{self:?}"))
     }
 }
 
@@ -85,16 +91,68 @@ impl MemoryView {
             _ => Vec::new(),
         };
         let store = self.runtime.store();
-        let target = ConversationTarget::New(NewConversation::titled_after(text, self.project()));
-        let committed = store.commit_exchange(&target, &draft(text, &statement.source)).await?;
+        let conversation = NewConversation::titled_after(text, self.project());
+        let draft = draft(text, &statement.source);
+        let committed = match &statement.key {
+            Some(key) => self.store_once(key, &conversation, &draft).await?,
+            None => store.commit_exchange(&ConversationTarget::New(conversation), &draft).await?,
+        };
         if statement.is_shared {
             store.set_shared(committed.conversation_id, true).await?;
         }
-        if let Err(error) = self.recall.embed_exchange(committed.exchange_id).await {
-            // The next session embeds it.
-            tracing::warn!(%error, "could not embed a statement");
-        }
+        self.embed_stored(committed.exchange_id).await;
         Ok(RememberReport { exchange: committed.exchange_id, supersedes })
+    }
+
+    /// Stores a statement under a key, or finds the one that was stored under it before.
+    async fn store_once(
+        &self,
+        key: &str,
+        conversation: &NewConversation,
+        draft: &ExchangeDraft,
+    ) -> Result<CommittedExchange, Failure> {
+        let store = self.runtime.store();
+        let origin = format!("{KEY_ORIGIN}{key}");
+        let checksum = digest(&format!("{}\n{}", conversation.scope, draft.user_message));
+        let new = NewImport {
+            origin: &origin,
+            conversation,
+            previous: None,
+            last_seen: None,
+            exchanges: std::slice::from_ref(draft),
+            messages: draft.messages.len() as u64,
+            checksum: &checksum,
+            through: Some(draft.completed),
+        };
+        let earlier = || async {
+            Ok::<_, StoreError>(
+                store.imports(&origin).await?.into_iter().find(|import| import.origin == origin),
+            )
+        };
+        let conversation_id = match earlier().await? {
+            Some(import) if import.checksum == checksum => Some(import.conversation_id),
+            Some(_) => {
+                return Err(Failure::usage("another statement was sent with this key")
+                    .hint("Send each statement with a key of its own."));
+            }
+            None if store.forgotten_at(&origin).await?.is_some() => None,
+            None => match store.put_import(&new).await? {
+                Some(stored) => Some(stored),
+                // The same statement was stored at the same time.
+                None => earlier().await?.map(|import| import.conversation_id),
+            },
+        };
+        let exchange = match conversation_id {
+            Some(id) => store.exchanges(id, 1).await?.pop(),
+            None => None,
+        };
+        let exchange = exchange.ok_or_else(|| {
+            Failure::new(
+                FailureKind::Missing,
+                "the statement was stored before, and has been forgotten since",
+            )
+        })?;
+        Ok(CommittedExchange { conversation_id: exchange.conversation_id, exchange_id: exchange.id })
     }
 
     /// Returns what forgetting these items would delete.
@@ -157,6 +215,10 @@ impl MemoryView {
         }
         Ok((messages, documents))
     }
+}
+
+fn digest(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn missing(id: &ItemId) -> Failure {

@@ -54,6 +54,10 @@ pub const ALL: &[Variable] = &[
         "MEMOIR_MCP_IDLE_MS",
         "Time in milliseconds without calls after which `memoir mcp serve` starts over to free memory; 60000 if not set.",
     ),
+    variable(
+        "MEMOIR_TOKEN",
+        "Token of the server at `memoir mcp serve --url`, as `memoir serve token add` creates it there.",
+    ),
     variable("ANTHROPIC_API_KEY", "API key for Anthropic."),
     variable("ANTHROPIC_BASE_URL", "Base URL of the Anthropic API, for example that of a gateway."),
     variable("GEMINI_API_KEY", "API key for Google Gemini."),
@@ -203,6 +207,11 @@ impl Environment {
     pub fn idle_time(&self) -> Duration {
         let time = self.get("MEMOIR_MCP_IDLE_MS").and_then(|time| time.parse().ok());
         Duration::from_millis(time.unwrap_or(DEFAULT_IDLE_MS))
+    }
+
+    /// Returns the value of `MEMOIR_TOKEN`.
+    pub fn hub_token(&self) -> Option<&str> {
+        self.get("MEMOIR_TOKEN")
     }
 
     /// Returns the addresses in `MEMOIR_LOCAL_SERVERS`.

@@ -177,8 +177,14 @@ pub(crate) struct HookArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// Serve this memory to an MCP client over stdin and stdout
+    /// Serve this memory to an MCP client over stdin and stdout, or that of another machine
     Serve {
+        /// Address of a `memoir serve` whose memory is used instead; its token is in MEMOIR_TOKEN
+        #[arg(long, value_name = "URL", conflicts_with = "handshake")]
+        url: Option<String>,
+        /// Project at that address; defaults to the path of this one
+        #[arg(long, requires = "url", conflicts_with = "scope")]
+        project: Option<String>,
         /// What the client may see
         #[arg(long, value_enum, default_value_t = ServedScope::Project)]
         scope: ServedScope,

@@ -4,10 +4,12 @@ use std::ffi::OsString;
 
 use memoir_runtime::{
     Failure, Runtime,
+    environment::Environment,
+    home::Home,
     operations::servers::{self, AddServer},
     view::{MemoryView, Reach},
 };
-use memoir_serve::mcp::{self, Ending};
+use memoir_serve::mcp::{self, Ending, HubAddress};
 
 use super::print_notices;
 use crate::{
@@ -21,7 +23,7 @@ const HANDSHAKE: &str = "--handshake";
 
 pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Failure> {
     match command {
-        McpCommand::Serve { scope, handshake } => {
+        McpCommand::Serve { scope, handshake, url: _, project: _ } => {
             let mut notices = Vec::new();
             let view = MemoryView::new(runtime, reach(scope), &mut notices).await?;
             if handshake.is_none() {
@@ -62,6 +64,20 @@ pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Fa
             print(&format!("Removed the MCP server {} from {}.", change.name, change.path.display()))
         }
     }
+}
+
+/// Serves the memory of another machine. Needs none on this one.
+pub(super) async fn serve_hub(
+    url: &str,
+    project: Option<String>,
+    home: &Home,
+    environment: &Environment,
+) -> Result<(), Failure> {
+    let token = environment.hub_token().ok_or_else(|| {
+        Failure::usage("the server at this address needs a token")
+            .hint("Set `MEMOIR_TOKEN` to one that `memoir serve token add` creates there.")
+    })?;
+    mcp::serve_hub(HubAddress::new(url, token.to_owned(), project)?, home).await
 }
 
 /// Replaces this process by a new one that continues the session. Returns only if that fails.

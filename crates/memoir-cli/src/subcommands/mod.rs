@@ -35,7 +35,9 @@ use memoir_runtime::{
 
 use self::memory::MemoryContext;
 use crate::{
-    args::{Args, Command, ConfigCommand, ImportCommand, MemoryCommand, WorkerCommand},
+    args::{
+        Args, Command, ConfigCommand, ImportCommand, McpCommand, MemoryCommand, ServedScope, WorkerCommand,
+    },
     backup,
     render::{print, print_raw},
     schedule,
@@ -78,6 +80,13 @@ pub(crate) async fn run_without_memory(
         }
         Some(Command::Connect(arguments)) => {
             connect::run(arguments.clone(), home, &project, environment).await?
+        }
+        Some(Command::Mcp(McpCommand::Serve { url: Some(url), scope, project: named, .. })) => {
+            let at_hub = match scope {
+                ServedScope::All => None,
+                ServedScope::Project => Some(named.clone().unwrap_or_else(|| project.display().to_string())),
+            };
+            mcp::serve_hub(url, at_hub, home, environment).await?
         }
         Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,

@@ -52,6 +52,7 @@ mod habits;
 mod helpers;
 mod hooks;
 mod http;
+mod hub;
 mod images;
 mod imports;
 mod interface;

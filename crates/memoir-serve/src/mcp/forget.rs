@@ -18,6 +18,23 @@ use crate::quote::title;
 /// Key of the question among the requests for input, and of the field in its form.
 const FIELD: &str = "forget";
 
+/// What the user is asked to agree to.
+pub(super) struct Question<'a> {
+    /// A line for each item.
+    pub(super) items: &'a [String],
+    pub(super) messages: u64,
+    pub(super) documents: u64,
+    /// Differs from that of everything else that could be asked.
+    pub(super) fingerprint: String,
+}
+
+impl<'a> From<&'a ForgetPlan> for Question<'a> {
+    fn from(plan: &'a ForgetPlan) -> Self {
+        let (messages, documents) = (plan.messages, plan.documents);
+        Self { items: &plan.items, messages, documents, fingerprint: plan.fingerprint() }
+    }
+}
+
 /// What the user decided.
 pub(super) enum Consent {
     /// The client has to ask the user this and repeat the call with the answer.
@@ -28,13 +45,13 @@ pub(super) enum Consent {
     Refused,
 }
 
-/// Asks the user whether to carry out a plan.
+/// Asks the user whether to forget something.
 ///
 /// # Errors
 ///
 /// Fails if the client cannot ask.
 pub(super) async fn ask(
-    plan: &ForgetPlan,
+    question: &Question<'_>,
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<Consent, Failure> {
@@ -50,13 +67,13 @@ pub(super) async fn ask(
     if !is_stateless {
         let answer = context
             .peer
-            .create_elicitation(question(plan)?)
+            .create_elicitation(write(question)?)
             .await
             .map_err(|error| Failure::failed(format!("the user could not be asked: {error}")))?;
         return Ok(decide(&answer));
     }
     // What the user agreed to must be what the call would delete now.
-    let is_same_plan = request.request_state.as_deref() == Some(plan.fingerprint().as_str());
+    let is_same_plan = request.request_state.as_deref() == Some(question.fingerprint.as_str());
     let answer =
         request.input_responses.as_ref().and_then(|answers| answers.get(FIELD)).filter(|_| is_same_plan);
     match answer {
@@ -68,9 +85,9 @@ pub(super) async fn ask(
         None => {
             let requests = BTreeMap::from([(
                 FIELD.to_owned(),
-                InputRequest::Elicitation(ElicitRequest::new(question(plan)?)),
+                InputRequest::Elicitation(ElicitRequest::new(write(question)?)),
             )]);
-            Ok(Consent::Unasked(InputRequiredResult::new(Some(requests), Some(plan.fingerprint()))))
+            Ok(Consent::Unasked(InputRequiredResult::new(Some(requests), Some(question.fingerprint.clone()))))
         }
     }
 }
@@ -81,9 +98,9 @@ fn decide(answer: &ElicitResult) -> Consent {
     if has_agreed { Consent::Given } else { Consent::Refused }
 }
 
-/// Returns the question. It lists what would be deleted.
-fn question(plan: &ForgetPlan) -> Result<ElicitRequestParams, Failure> {
-    let items: Vec<String> = plan.items.iter().map(|item| format!("- {}", title(item))).collect();
+/// Returns the question as the client shows it. It lists what would be deleted.
+fn write(question: &Question<'_>) -> Result<ElicitRequestParams, Failure> {
+    let items: Vec<String> = question.items.iter().map(|item| format!("- {}", title(item))).collect();
     let requested_schema = ElicitationSchema::builder()
         .required_bool(FIELD)
         .build()
@@ -92,8 +109,8 @@ fn question(plan: &ForgetPlan) -> Result<ElicitRequestParams, Failure> {
         meta: None,
         message: format!(
             "Forget this for good? Messages: {}, documents: {}.\n{}",
-            plan.messages,
-            plan.documents,
+            question.messages,
+            question.documents,
             items.join("\n")
         ),
         requested_schema,

@@ -59,20 +59,49 @@ impl MemoryServer {
 
     /// Returns the program that a request comes from.
     pub(super) fn source(&self, context: &RequestContext<RoleServer>) -> ExchangeSource {
-        let client = context.client_info().map(|client| title(&client.name));
-        ExchangeSource {
-            program: client.filter(|name| !name.is_empty()).unwrap_or_else(|| UNKNOWN_CLIENT.to_owned()),
-            session: self.started.to_string(),
-        }
+        ExchangeSource { program: program_of(context), session: self.started.to_string() }
     }
+}
+
+/// Returns the name of the program that a request comes from.
+pub(super) fn program_of(context: &RequestContext<RoleServer>) -> String {
+    let client = context.client_info().map(|client| title(&client.name));
+    client.filter(|name| !name.is_empty()).unwrap_or_else(|| UNKNOWN_CLIENT.to_owned())
+}
+
+/// Returns what clients learn about the server.
+pub(super) fn server_config() -> ServerConfig {
+    let capabilities =
+        ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+    let implementation = Implementation::new("memoir", env!("CARGO_PKG_VERSION")).with_title("Memoir");
+    ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
+}
+
+/// Returns the definitions of tools.
+pub(super) fn list_tools(tools: impl Iterator<Item = ToolName>) -> ListToolsResult {
+    ListToolsResult::with_all_items(tools.map(ToolName::define).collect::<Vec<Tool>>())
+        .with_ttl_ms(LIST_TTL_MS)
+        .with_cache_scope(CacheScope::Private)
+}
+
+/// Returns the definitions of prompts.
+pub(super) fn list_prompts() -> ListPromptsResult {
+    prompts::list().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private)
+}
+
+/// Returns the definitions of resources.
+pub(super) fn list_resource_templates() -> ListResourceTemplatesResult {
+    resources::list_templates().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private)
+}
+
+/// Returns the error of a call of a tool that does not exist.
+pub(super) fn no_such_tool(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no tool {}", title(name)), None)
 }
 
 impl ServerHandler for MemoryServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
-        let implementation = Implementation::new("memoir", env!("CARGO_PKG_VERSION")).with_title("Memoir");
-        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
+        server_config()
     }
 
     async fn list_tools(
@@ -80,11 +109,7 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools: Vec<Tool> =
-            ToolName::ALL.into_iter().filter(|tool| self.offers(*tool)).map(ToolName::define).collect();
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        Ok(list_tools(ToolName::ALL.into_iter().filter(|tool| self.offers(*tool))))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -97,10 +122,7 @@ impl ServerHandler for MemoryServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = ToolName::parse(&request.name).filter(|tool| self.offers(*tool)) else {
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool {}", title(&request.name)),
-                None,
-            ));
+            return Err(no_such_tool(&request.name));
         };
         let _work = self.activity.start();
         Ok(tool.call(self, request, &context).await)
@@ -121,7 +143,7 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(resources::list_templates().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        Ok(list_resource_templates())
     }
 
     async fn read_resource(
@@ -139,7 +161,7 @@ impl ServerHandler for MemoryServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list().with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        Ok(list_prompts())
     }
 
     async fn get_prompt(

@@ -7,6 +7,7 @@ mod activity;
 mod forget;
 mod handler;
 mod http;
+mod hub;
 mod prompts;
 mod resources;
 mod results;
@@ -21,6 +22,7 @@ use rmcp::{ServiceExt as _, service::ServerInitializeError};
 use tokio::io::AsyncWrite;
 
 pub use http::{HttpClient, HttpSessions};
+pub use hub::{HubAddress, serve_hub};
 
 use activity::Activity;
 use handler::MemoryServer;

@@ -100,6 +100,9 @@ pub(super) struct RememberResult {
     pub(super) notice: &'static str,
     /// Earlier statements that it contradicts. They are still stored, and are returned as superseded.
     pub(super) supersedes: Vec<QuotationResult>,
+    /// Why the statement waits on this machine and is not in the shared memory yet. Absent if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waits: Option<String>,
 }
 
 /// A sentence with its source.
@@ -124,8 +127,13 @@ impl From<Quotation> for QuotationResult {
             Source::Document { slug, date, .. } => (Some(ItemId::Document(slug)), Some(date)),
             Source::CoreMemory(_) => (None, None),
         };
-        let id = id.map(|id| id.to_string());
-        Self { id, as_of, text: fence(&quotation.text, MAX_PASSAGE_BYTES) }
+        Self::new(id.map(|id| id.to_string()), as_of, &quotation.text)
+    }
+}
+
+impl QuotationResult {
+    pub(super) fn new(id: Option<String>, as_of: Option<String>, text: &str) -> Self {
+        Self { id, as_of, text: fence(text, MAX_PASSAGE_BYTES) }
     }
 }
 

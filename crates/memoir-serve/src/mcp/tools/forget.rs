@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{
     super::{
-        forget::{Consent, ask},
+        forget::{Consent, Question, ask},
         results::ForgetResult,
     },
     MemoryServer, definition, to_error, to_result,
@@ -19,9 +19,16 @@ use super::{
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Arguments {
+pub(in crate::mcp) struct Arguments {
     /// Ids to forget, such as exchange-12, conversation-3 or document-packing-list; at most 50.
     ids: Vec<String>,
+}
+
+impl Arguments {
+    /// Returns what is to be forgotten.
+    pub(in crate::mcp) fn items(&self) -> Result<Vec<ItemId>, Failure> {
+        self.ids.iter().map(|id| id.parse().map_err(|error| Failure::usage(format!("{error}")))).collect()
+    }
 }
 
 pub(super) fn define(name: &'static str) -> Tool {
@@ -41,14 +48,9 @@ pub(super) async fn run(
     context: &RequestContext<RoleServer>,
 ) -> CallToolResponse {
     let response = async {
-        let ids: Result<Vec<ItemId>, Failure> = arguments
-            .ids
-            .iter()
-            .map(|id| id.parse().map_err(|error| Failure::usage(format!("{error}"))))
-            .collect();
-        let ids = ids?;
+        let ids = arguments.items()?;
         let plan = server.view.plan_forgetting(&ids).await?;
-        Ok(match ask(&plan, request, context).await? {
+        Ok(match ask(&Question::from(&plan), request, context).await? {
             Consent::Unasked(question) => question.into(),
             Consent::Refused => {
                 to_result(&ForgetResult { forgotten: false, messages: 0, documents: 0 })?.into()

@@ -24,6 +24,9 @@ use serde_json::Value;
 
 use super::handler::MemoryServer;
 
+pub(super) use forget::Arguments as ForgetArguments;
+pub(super) use remember::Arguments as RememberArguments;
+
 /// Maximum size of the arguments of a call, as JSON.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
@@ -125,7 +128,7 @@ async fn run<A: DeserializeOwned, R: Serialize>(
     to_result(&tool(parse(request.arguments.as_ref())?).await?)
 }
 
-fn parse<A: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<A, Failure> {
+pub(super) fn parse<A: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<A, Failure> {
     let arguments = Value::Object(arguments.cloned().unwrap_or_default());
     if arguments.to_string().len() > MAX_ARGUMENT_BYTES {
         return Err(Failure::usage("the arguments are larger than 64 KiB").hint("Shorten them."));
@@ -135,13 +138,13 @@ fn parse<A: DeserializeOwned>(arguments: Option<&JsonObject>) -> Result<A, Failu
 }
 
 /// Returns a result as structured content, and as text for older clients.
-fn to_result(result: &impl Serialize) -> Result<CallToolResult, Failure> {
+pub(super) fn to_result(result: &impl Serialize) -> Result<CallToolResult, Failure> {
     let value = serde_json::to_value(result)
         .map_err(|error| Failure::failed(format!("the result cannot be written as JSON: {error}")))?;
     Ok(CallToolResult::structured(value))
 }
 
-fn to_error(failure: &Failure) -> CallToolResult {
+pub(super) fn to_error(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(failure.sentence())])
 }
 

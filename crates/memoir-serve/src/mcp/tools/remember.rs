@@ -33,12 +33,19 @@ enum Scope {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Arguments {
+pub(in crate::mcp) struct Arguments {
     /// The statement, as a sentence that makes sense without this conversation.
-    statement: String,
+    pub(in crate::mcp) statement: String,
     /// Who may see it: "project", or "shared" for all projects if this server was started with `--scope all`.
     #[serde(default)]
     scope: Scope,
+}
+
+impl Arguments {
+    /// Returns whether programs that work for any project may see the statement.
+    pub(in crate::mcp) fn is_shared(&self) -> bool {
+        self.scope == Scope::Shared
+    }
 }
 
 pub(super) fn define(name: &'static str) -> Tool {
@@ -57,9 +64,10 @@ pub(super) async fn run(
     context: &RequestContext<RoleServer>,
 ) -> Result<RememberResult, Failure> {
     let statement = NewStatement {
+        is_shared: arguments.is_shared(),
         text: arguments.statement,
-        is_shared: arguments.scope == Scope::Shared,
         source: server.source(context),
+        key: None,
     };
     let report = server.view.remember(&statement).await?;
     Ok(RememberResult {
@@ -71,5 +79,6 @@ pub(super) async fn run(
             .filter(|_| server.allows(Right::Read))
             .map(QuotationResult::from)
             .collect(),
+        waits: None,
     })
 }

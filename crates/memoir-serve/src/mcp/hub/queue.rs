@@ -1,0 +1,163 @@
+//! Statements that have not reached the hub yet.
+//!
+//! Each is a file, which is on disk before the client gets an answer. The names of the files are in the order in which the
+//! statements were made, and one process at a time sends them. A file is deleted when the hub has confirmed its
+//! statement; the hub stores a statement once, however often it is sent.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+use memoir_core::{Clock as _, SystemClock};
+use memoir_runtime::{Failure, files::replace_private, home::Home, operations::tokens::random_text};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A statement for the hub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct QueuedStatement {
+    /// Identifies the statement, so that the hub stores it once.
+    pub(super) key: String,
+    /// Project that it is stored in. `None` for the project of the hub itself.
+    pub(super) project: Option<String>,
+    pub(super) statement: String,
+    pub(super) shared: bool,
+    /// Name of the program that made it.
+    pub(super) program: String,
+}
+
+/// A statement and its file.
+pub(super) struct Entry {
+    path: PathBuf,
+    pub(super) statement: QueuedStatement,
+}
+
+/// The statements for a hub.
+pub(super) struct Queue {
+    directory: PathBuf,
+    /// Time of the last statement, so that those of one process are never in the wrong order.
+    last: AtomicI64,
+}
+
+impl Queue {
+    /// Opens the queue for the hub with this address.
+    pub(super) fn new(home: &Home, url: &str) -> Self {
+        let hash: String = Sha256::digest(url).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Self { directory: home.data().join("hub").join(hash), last: AtomicI64::new(0) }
+    }
+
+    /// Returns a key for a new statement.
+    pub(super) fn new_key() -> Result<String, Failure> {
+        random_text()
+    }
+
+    /// Stores a statement.
+    pub(super) fn add(&self, statement: &QueuedStatement) -> Result<(), Failure> {
+        let now = SystemClock.now().as_millis();
+        let last = self.last.fetch_max(now, Ordering::SeqCst);
+        let moment = if now > last { now } else { self.last.fetch_add(1, Ordering::SeqCst) + 1 };
+        let path = self.directory.join(format!("{moment:015}-{}.json", statement.key));
+        let bytes = serde_json::to_vec(statement).map_err(io::Error::from)?;
+        replace_private(&path, &bytes).map_err(|error| {
+            Failure::failed(format!("the statement could not be stored on this machine: {error}"))
+                .hint("Check that the data directory is writable and the disk is not full.")
+        })
+    }
+
+    /// Returns all statements in their order.
+    pub(super) fn entries(&self) -> Result<Vec<Entry>, Failure> {
+        let files = match fs::read_dir(&self.directory) {
+            Ok(files) => files,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let paths = files.map(|file| Ok(file?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+        let is_entry = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+        let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_entry).collect();
+        paths.sort();
+        let mut entries = Vec::new();
+        for path in paths {
+            match fs::read(&path) {
+                Ok(bytes) => match serde_json::from_slice(&bytes) {
+                    Ok(statement) => entries.push(Entry { path, statement }),
+                    Err(error) => {
+                        tracing::warn!(%error, path = %path.display(), "a waiting statement is damaged")
+                    }
+                },
+                // Another process has just sent it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Removes a statement that the hub has stored.
+    pub(super) fn remove(&self, entry: &Entry) -> Result<(), Failure> {
+        Ok(fs::remove_file(&entry.path)?)
+    }
+
+    /// Puts a statement aside that the hub will never store, so that the others can be sent. The user can read it.
+    pub(super) fn put_aside(&self, entry: &Entry) -> Result<PathBuf, Failure> {
+        let directory = self.directory.join("refused");
+        memoir_runtime::files::create_private_directory(&directory)?;
+        let path = directory.join(entry.path.file_name().unwrap_or_default());
+        fs::rename(&entry.path, &path)?;
+        Ok(path)
+    }
+
+    /// Returns the right to send, or `None` if another process is sending.
+    pub(super) fn lock(&self) -> Result<Option<File>, Failure> {
+        memoir_runtime::files::create_private_directory(&self.directory)?;
+        let path: &Path = &self.directory.join("lock");
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
+
+    use super::*;
+
+    fn statement(key: &str) -> QueuedStatement {
+        QueuedStatement {
+            key: key.into(),
+            project: None,
+            statement: format!("Statement {key}."),
+            shared: false,
+            program: "test".into(),
+        }
+    }
+
+    #[test]
+    fn statements_keep_their_order_and_damaged_files_stop_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let queue = Queue::new(&Home::in_directory(directory.path()), "https://hub.example");
+        // The order is that of the calls, not of the keys.
+        for key in ["z", "y", "x", "a"] {
+            queue.add(&statement(key)).unwrap();
+        }
+        fs::write(queue.directory.join("000-damaged.json"), "{").unwrap();
+        let keys = |entries: &[Entry]| -> String {
+            entries.iter().map(|entry| entry.statement.key.as_str()).collect()
+        };
+        let entries = queue.entries().unwrap();
+        assert_eq!(keys(&entries), "zyxa");
+        queue.remove(&entries[0]).unwrap();
+        queue.put_aside(&entries[2]).unwrap();
+        assert_eq!(keys(&queue.entries().unwrap()), "ya");
+        let other = Queue::new(&Home::in_directory(directory.path()), "https://other.example");
+        assert_eq!(other.entries().unwrap().len(), 0);
+        let held = queue.lock().unwrap();
+        assert!(held.is_some() && queue.lock().unwrap().is_none());
+    }
+}

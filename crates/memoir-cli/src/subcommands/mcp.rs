@@ -77,7 +77,7 @@ pub(super) async fn serve_hub(
         Failure::usage("the server at this address needs a token")
             .hint("Set `MEMOIR_TOKEN` to one that `memoir serve token add` creates there.")
     })?;
-    mcp::serve_hub(HubAddress::new(url, token.to_owned(), project)?, home).await
+    mcp::serve_hub(HubAddress::new(url, token.to_owned(), project)?, home, tokio::io::stdout()).await
 }
 
 /// Replaces this process by a new one that continues the session. Returns only if that fails.

@@ -19,6 +19,7 @@ use rmcp::{
     service::{RequestContext, ServerInitializeError},
 };
 use serde_json::json;
+use tokio::io::AsyncWrite;
 
 use super::{
     failed,
@@ -42,12 +43,16 @@ const INTERVAL: Duration = Duration::from_secs(15);
 /// # Errors
 ///
 /// Fails if the client does not speak the protocol.
-pub async fn serve_hub(address: HubAddress, home: &Home) -> Result<(), Failure> {
+pub async fn serve_hub(
+    address: HubAddress,
+    home: &Home,
+    stdout: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Failure> {
     memoir_providers::install_tls_library();
     let hub = Arc::new(Hub::new(address, home)?);
     let sender = tokio::spawn(send_regularly(Arc::clone(&hub)));
     let server = HubServer { hub };
-    let result = match server.serve((tokio::io::stdin(), tokio::io::stdout())).await {
+    let result = match server.serve((tokio::io::stdin(), stdout)).await {
         Ok(service) => service.waiting().await.map(drop).map_err(|error| failed(&error)),
         // The client ended before it asked for anything.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -25,6 +25,8 @@ pub enum ClientApi {
     Responses,
     /// Anthropic's `/v1/messages`.
     Messages,
+    /// Anthropic's `/v1/messages/count_tokens`.
+    TokenCount,
     /// OpenAI's `/v1/embeddings`.
     Embeddings,
 }
@@ -36,6 +38,7 @@ impl ClientApi {
             Self::Chat => "chat/completions",
             Self::Responses => "responses",
             Self::Messages => "messages",
+            Self::TokenCount => "messages/count_tokens",
             Self::Embeddings => "embeddings",
         };
         match provider {
@@ -49,7 +52,7 @@ impl ClientApi {
         match self {
             Self::Chat | Self::Embeddings => dialect::of(Provider::OpenAiCompatible, None),
             Self::Responses => dialect::of(Provider::OpenAi, Some(memoir_models::ModelApi::Responses)),
-            Self::Messages => dialect::of(Provider::Anthropic, None),
+            Self::Messages | Self::TokenCount => dialect::of(Provider::Anthropic, None),
         }
     }
 }

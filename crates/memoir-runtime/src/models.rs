@@ -337,6 +337,20 @@ impl Models {
         self.address(provider).is_some()
     }
 
+    /// Returns the names of the models of the user's own server, if there is one and it lists them.
+    pub async fn list_server_models(&self) -> Vec<String> {
+        let provider = Provider::OpenAiCompatible;
+        let choice = ModelChoice::new(ModelName::new(provider, UNNAMED_MODEL), "");
+        if !self.has_server(provider) {
+            return Vec::new();
+        }
+        let Ok(endpoint) = self.endpoint(&choice) else { return Vec::new() };
+        match list_models(provider, &endpoint).await {
+            ServerModels::Listed(names) => names,
+            ServerModels::Loading | ServerModels::Unknown => Vec::new(),
+        }
+    }
+
     /// Searches for the local server that has the model, unless its address is configured.
     async fn find_server(&self, choice: &mut ModelChoice) {
         let provider = choice.name.provider;

@@ -172,8 +172,10 @@ pub(crate) fn router(state: &Arc<AppState>) -> Router {
         .route("/v1/chat/completions", proxy::serve(ClientApi::Chat))
         .route("/v1/responses", proxy::serve(ClientApi::Responses))
         .route("/v1/messages", proxy::serve(ClientApi::Messages))
+        .route("/v1/messages/count_tokens", proxy::serve(ClientApi::TokenCount))
         .route("/v1/embeddings", proxy::serve(ClientApi::Embeddings))
         .route("/v1/models", get(proxy::models))
+        .route("/v1/models/{*id}", get(proxy::model))
         // These routes store conversations, and may use the user's keys.
         .route_layer(from_fn_with_state(Right::Write, require))
         .route_layer(from_fn_with_state(from_state(), authenticate))

@@ -13,9 +13,14 @@ use axum::{
 use http::StatusCode;
 use memoir_core::Right;
 use memoir_providers::ClientApi;
-use memoir_serve::proxy::{ProxyRequest, error_reply, list_models};
+use memoir_serve::proxy::{ProxyRequest, error_reply, find_model, list_models};
 
-use crate::{access::Caller, extract::View, problem::Problem, state::AppState};
+use crate::{
+    access::Caller,
+    extract::{Segment, View},
+    problem::Problem,
+    state::AppState,
+};
 
 /// Maximum size of a request, which contains a whole conversation with its images.
 const MAX_BODY_BYTES: usize = 32 << 20;
@@ -28,7 +33,14 @@ pub(super) fn serve(api: ClientApi) -> MethodRouter<Arc<AppState>> {
 }
 
 pub(super) async fn models(State(state): State<Arc<AppState>>) -> Response {
-    Json(list_models(state.runtime.models())).into_response()
+    Json(list_models(state.runtime.models()).await).into_response()
+}
+
+pub(super) async fn model(State(state): State<Arc<AppState>>, Segment(id): Segment<String>) -> Response {
+    match find_model(state.runtime.models(), &id).await {
+        Some(model) => Json(model).into_response(),
+        None => refuse(ClientApi::Chat, StatusCode::NOT_FOUND, "there is no such model"),
+    }
 }
 
 async fn forward(
@@ -67,7 +79,8 @@ fn refuse(api: ClientApi, status: StatusCode, message: &str) -> Response {
 
 /// Writes the problems of a request as the program's API does.
 pub(super) async fn translate_problems(request: Request, next: Next) -> Response {
-    let api = if request.uri().path().ends_with("/messages") { ClientApi::Messages } else { ClientApi::Chat };
+    let api =
+        if request.uri().path().starts_with("/v1/messages") { ClientApi::Messages } else { ClientApi::Chat };
     let mut response = next.run(request).await;
     match response.extensions_mut().remove::<Problem>() {
         Some(problem) => {

@@ -38,8 +38,8 @@ pub(super) async fn answer(request: &ProxyRequest, call: &ChatCall) -> Result<Re
         text: &text,
     };
     let mut response = match (request.api, call.is_stream) {
-        (ClientApi::Messages, false) => json_reply(&reply.message()),
-        (ClientApi::Messages, true) => event_reply(&reply.message_events()),
+        (ClientApi::Messages | ClientApi::TokenCount, false) => json_reply(&reply.message()),
+        (ClientApi::Messages | ClientApi::TokenCount, true) => event_reply(&reply.message_events()),
         (ClientApi::Responses, false) => json_reply(&reply.response("completed")),
         (ClientApi::Responses, true) => event_reply(&reply.response_events()),
         (ClientApi::Chat | ClientApi::Embeddings, false) => json_reply(&reply.completion()),
@@ -53,6 +53,12 @@ pub(super) async fn answer(request: &ProxyRequest, call: &ChatCall) -> Result<Re
         response.headers_mut().insert("x-request-id", id);
     }
     Ok(response)
+}
+
+/// Returns how many tokens the messages of a request have.
+pub(super) fn count_tokens_of(call: &ChatCall) -> Response<ReplyBody> {
+    let tokens: usize = call.turns.iter().map(|turn| count_tokens(&turn.text)).sum();
+    json_reply(&json!({"input_tokens": tokens}))
 }
 
 /// An answer, and what a provider says along with it.

@@ -36,7 +36,7 @@ use exchange::Passing;
 use identity::Identity;
 use request::{ChatCall, Speaker};
 
-pub use models::list_models;
+pub use models::{find_model, list_models};
 pub use reply::error_reply;
 
 /// The body of a reply, which may arrive over time.
@@ -105,7 +105,10 @@ impl Proxy {
             (ClientApi::Embeddings, Provider::Memoir) => {
                 Ok(error_reply(api, StatusCode::NOT_FOUND, "memoir/recall does not embed texts"))
             }
-            (ClientApi::Embeddings, _) => self.forward_unread(request, &call, &model).await,
+            (ClientApi::TokenCount, Provider::Memoir) => Ok(local::count_tokens_of(&call)),
+            (ClientApi::Embeddings | ClientApi::TokenCount, _) => {
+                self.forward_unread(request, &call, &model).await
+            }
             (_, Provider::Memoir) => local::answer(&request, &call).await,
             _ => self.converse(request, call, model).await,
         };

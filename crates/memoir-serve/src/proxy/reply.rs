@@ -19,7 +19,9 @@ pub fn error_reply(api: ClientApi, status: StatusCode, message: &str) -> Respons
         _ => "invalid_request_error",
     };
     let body = match api {
-        ClientApi::Messages => json!({"type": "error", "error": {"type": kind, "message": message}}),
+        ClientApi::Messages | ClientApi::TokenCount => {
+            json!({"type": "error", "error": {"type": kind, "message": message}})
+        }
         ClientApi::Chat | ClientApi::Responses | ClientApi::Embeddings => {
             json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
         }

@@ -130,7 +130,7 @@ pub(super) fn read(api: ClientApi, body: &[u8]) -> Result<ChatCall, Invalid> {
         }
         (ClientApi::Responses, None) => return Err("`input` is missing".to_owned()),
         (ClientApi::Embeddings, _) => {}
-        (ClientApi::Chat | ClientApi::Messages, _) => {
+        (ClientApi::Chat | ClientApi::Messages | ClientApi::TokenCount, _) => {
             let messages = parsed.messages.ok_or_else(|| "`messages` is missing".to_owned())?;
             messages.into_iter().try_for_each(|message| read_item(text, message, &mut turns))?;
         }

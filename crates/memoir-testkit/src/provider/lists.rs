@@ -45,6 +45,9 @@ pub(super) fn answer(request: &RecordedRequest, models: Option<&[String]>) -> Re
             json!({"data": [{"id": "test-embedding"}, {"id": "test-model"}, {"id": "small-model", "meta": {"n_ctx": 2048}},
                 {"id": "claude-sonnet-5-5"}, {"id": "gpt-5.6-luna"}, {"id": "grok-4.3"}]})
         }
+        path if path.ends_with("/messages/count_tokens") => {
+            json!({"input_tokens": body["messages"].to_string().len()})
+        }
         path if path.ends_with("/embeddings") => {
             let inputs = body["input"].as_array().cloned().unwrap_or_default();
             // The order is reversed on purpose: clients must use the index.

@@ -1,5 +1,5 @@
 //! Runs the program against software that other people wrote: model servers, MCP servers and clients,
-//! agents, a browser, and an embedding model. They are
+//! agents, a browser, and an embedding model; and the files that install it as a server. They are
 //! installed from the package registries, each at a fixed version.
 
 mod agents;
@@ -9,6 +9,7 @@ mod http_clients;
 mod install;
 mod mcp_servers;
 mod model_servers;
+mod packaging;
 mod proxied_programs;
 mod service;
 
@@ -78,6 +79,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     http_clients::try_all(&mut bench);
     browser::try_all(&mut bench);
     proxied_programs::try_all(&mut bench);
+    packaging::try_all(&mut bench);
     agents::try_all(&mut bench, extent);
     if extent == Extent::All {
         embedding_models::try_all(&mut bench);

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use crate::{environment::Environment, failure::Failure};
 
+/// What the server does without, so that nobody who takes it over has it.
+const SERVER_LIMITS: &str = "NoNewPrivileges=yes\nLockPersonality=yes\nRestrictRealtime=yes\nSystemCallArchitectures=native\nUMask=0077\n";
+
 /// What a unit runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Service {
@@ -32,12 +35,14 @@ pub fn unit(service: &Service, environment: &Environment) -> Result<String, Fail
             variables.push_str(&format!("Environment=\"{name}={}\"\n", escape_path(&value)));
         }
     }
-    let (name, description, arguments) = match service {
-        Service::Daemon => ("memoir", "Memoir scheduled tasks", " daemon".to_owned()),
+    let (name, description, arguments, limits) = match service {
+        // Its tasks may run any command that the user allows.
+        Service::Daemon => ("memoir", "Memoir scheduled tasks", " daemon".to_owned(), ""),
         Service::Server(arguments) => {
             let arguments =
                 arguments.iter().map(|argument| format!(" \"{}\"", escape(argument).replace('$', "$$")));
-            ("memoir-serve", "Memoir server", format!(" serve{}", arguments.collect::<String>()))
+            let arguments = format!(" serve{}", arguments.collect::<String>());
+            ("memoir-serve", "Memoir server", arguments, SERVER_LIMITS)
         }
     };
     Ok(format!(
@@ -45,7 +50,7 @@ pub fn unit(service: &Service, environment: &Environment) -> Result<String, Fail
          [Unit]\nDescription={description}\n\n\
          [Service]\nExecStart=\"{}\"{arguments}\n{variables}\
          # API keys, one per line: ANTHROPIC_API_KEY=...\nEnvironmentFile=-%h/.config/memoir/environment\n\
-         Restart=on-failure\n\n\
+         Restart=on-failure\n{limits}\n\
          [Install]\nWantedBy=default.target",
         escape_path(program)
     ))

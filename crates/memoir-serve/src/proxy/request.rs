@@ -216,8 +216,23 @@ fn turn(text: &str, speaker: Speaker, content: Option<&RawValue>) -> Result<Turn
         Value::Array(parts) => Some(TextEnd::Bracket { position: last, needs_comma: !parts.is_empty() }),
         _ => None,
     };
-    turn.text = text_of_value(&value);
+    turn.text = match turn.speaker {
+        Speaker::User => prompt_of_value(&value),
+        Speaker::Assistant | Speaker::Tool(_) => text_of_value(&value),
+    };
     Ok(turn)
+}
+
+/// Returns what the user said, without the parts that Claude Code adds to it.
+fn prompt_of_value(content: &Value) -> String {
+    let is_added = |part: &&Value| {
+        let text = part["text"].as_str().unwrap_or_default().trim();
+        text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")
+    };
+    let said = content.as_array().map(|parts| parts.iter().filter(|part| !is_added(part)).cloned().collect());
+    let said = said.map(Value::Array).as_ref().map(text_of_value).unwrap_or_default();
+    // What an agent sends without the user is a prompt, too.
+    if said.trim().is_empty() { text_of_value(content) } else { said }
 }
 
 /// Returns the text of a content, without images, files and calls.
@@ -280,6 +295,18 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a failing test is meant to panic")]
 
     use super::*;
+
+    #[test]
+    fn what_an_agent_adds_to_a_prompt_is_not_the_prompt() {
+        let read = |content: &str| {
+            let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":{content}}}]}}"#);
+            super::read(ClientApi::Messages, body.as_bytes()).unwrap().turns.remove(0).text
+        };
+        let added = r#"{"type":"text","text":"<system-reminder>\nToday is Friday.\n</system-reminder>\n"}"#;
+        assert_eq!(read(&format!(r#"[{added},{{"type":"text","text":"q"}}]"#)), "q");
+        assert!(read(&format!("[{added}]")).contains("Friday"), "there is no other prompt");
+        assert_eq!(read(r#""<system-reminder>q</system-reminder>""#), "<system-reminder>q</system-reminder>");
+    }
 
     #[test]
     fn tools_are_read_in_all_apis() {

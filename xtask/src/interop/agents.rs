@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use memoir_testkit::TestHome;
+use memoir_testkit::{HttpServer, TestHome};
 
 use super::{Bench, Extent, service::Service, succeeded, with_path};
 
@@ -21,6 +21,9 @@ const STATEMENT: &str = "The release train of the shop leaves on Thursdays at 16
 const QUESTION: &str = "When does the release train of the shop leave?";
 const FACT: &str = "Thursdays at 16:00";
 
+/// The key for the scripted provider.
+const KEY: &str = "scripted";
+
 pub(super) fn try_all(bench: &mut Bench, extent: Extent) {
     try_python_sdk(bench);
     if extent == Extent::Light {
@@ -28,6 +31,7 @@ pub(super) fn try_all(bench: &mut Bench, extent: Extent) {
     }
     try_inspector(bench);
     try_agents(bench);
+    try_proxied_agents(bench);
 }
 
 fn try_python_sdk(bench: &mut Bench) {
@@ -84,17 +88,28 @@ fn try_inspector(bench: &mut Bench) {
     bench.record(INSPECTOR, "recall", recalled);
 }
 
-/// The agents, connected to one memory and to a scripted provider.
+/// How agents reach memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// `memoir connect`.
+    Connected,
+    /// The proxy of `memoir serve`, between them and their provider.
+    Proxied,
+}
+
+/// The agents, with one memory and a scripted provider.
 struct Agents {
     home: TestHome,
     claude: PathBuf,
     codex: PathBuf,
+    /// The proxy, if there is one.
+    server: Option<HttpServer>,
     provider: Service,
     log: PathBuf,
 }
 
 fn try_agents(bench: &mut Bench) {
-    let agents = match Agents::set_up(bench) {
+    let agents = match Agents::set_up(bench, Way::Connected) {
         Ok(agents) => agents,
         Err(reason) => return bench.record(CLAUDE_CODE, "set up both agents", Err(reason)),
     };
@@ -118,6 +133,19 @@ fn try_agents(bench: &mut Bench) {
     bench.record(CLAUDE_CODE, "offers the tools of Memoir", tools);
 }
 
+fn try_proxied_agents(bench: &mut Bench) {
+    let agents = match Agents::set_up(bench, Way::Proxied) {
+        Ok(agents) => agents,
+        Err(reason) => return bench.record(CLAUDE_CODE, "proxy: set up both agents", Err(reason)),
+    };
+    let told = agents.claude(STATEMENT).and_then(|_| agents.search("local"));
+    bench.record(CLAUDE_CODE, "proxy: what is said is stored", told);
+    let asked = agents.codex(QUESTION).and_then(|request| contains_fact(&request));
+    bench.record(CODEX, "proxy: gets what was said to Claude Code", asked);
+    let asked = agents.claude(QUESTION).and_then(|request| contains_fact(&request));
+    bench.record(CLAUDE_CODE, "proxy: gets it in another session", asked);
+}
+
 fn contains_fact(request: &str) -> Result<(), String> {
     match request.contains(FACT) {
         true => Ok(()),
@@ -126,7 +154,7 @@ fn contains_fact(request: &str) -> Result<(), String> {
 }
 
 impl Agents {
-    fn set_up(bench: &Bench) -> Result<Self, String> {
+    fn set_up(bench: &Bench, way: Way) -> Result<Self, String> {
         let claude = bench.installer.npm("@anthropic-ai/claude-code", CLAUDE_CODE.1)?.join("claude");
         let codex = bench.installer.npm("@openai/codex", CODEX.1)?.join("codex");
         let home = bench.home();
@@ -140,25 +168,42 @@ impl Agents {
             command
         })?
         .listening()?;
+        let server = (way == Way::Proxied).then(|| {
+            let serve = home.memoir(["serve", "--listen", "127.0.0.1:0"]);
+            let serve = serve.env("ANTHROPIC_BASE_URL", provider.url());
+            let serve = serve.env("OPENAI_BASE_URL", format!("{}/v1", provider.url()));
+            HttpServer::run(&home, serve.env("ANTHROPIC_API_KEY", KEY).env("OPENAI_API_KEY", KEY))
+        });
+        let url = server.as_ref().map_or_else(|| provider.url(), |server| server.url(""));
         let directory = user_home(&home).join(".codex");
         fs::create_dir_all(&directory).map_err(text)?;
         let config = format!(
             "model = \"gpt-scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\n\
              base_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"SCRIPTED_KEY\"\n",
-            provider.url()
+            url
         );
         fs::write(directory.join("config.toml"), config).map_err(text)?;
-        for host in ["claude-code", "codex"] {
+        let connected: &[&str] = if way == Way::Connected { &["claude-code", "codex"] } else { &[] };
+        for host in connected {
             succeeded(&with_path(home.memoir(["connect", host, "--yes"])).output())?;
         }
-        Ok(Self { home, claude, codex, provider, log })
+        Ok(Self { home, claude, codex, server, provider, log })
+    }
+
+    /// Returns the address that agents take for that of their provider, and their key.
+    fn upstream(&self) -> (String, &str) {
+        match &self.server {
+            Some(server) => (server.url(""), &server.token),
+            None => (self.provider.url(), KEY),
+        }
     }
 
     /// Sends a prompt to Claude Code, and returns the requests that it made.
     fn claude(&self, prompt: &str) -> Result<String, String> {
         let mut command = outside(&self.home, &self.claude);
-        command.args(["-p", prompt]).env("ANTHROPIC_BASE_URL", self.provider.url()).envs([
-            ("ANTHROPIC_API_KEY", "scripted"),
+        let (url, key) = self.upstream();
+        command.args(["-p", prompt]).env("ANTHROPIC_BASE_URL", url).envs([
+            ("ANTHROPIC_API_KEY", key),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
@@ -172,7 +217,7 @@ impl Agents {
     fn codex(&self, prompt: &str) -> Result<String, String> {
         let mut command = outside(&self.home, &self.codex);
         command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt]);
-        self.run(command.env("SCRIPTED_KEY", "scripted"))
+        self.run(command.env("SCRIPTED_KEY", self.upstream().1))
     }
 
     fn run(&self, mut command: impl std::borrow::BorrowMut<Command>) -> Result<String, String> {

@@ -60,7 +60,7 @@ impl Dialect for Anthropic {
         let reason = if content.len() > 1 { "tool_use" } else { "end_turn" };
         let usage = json!({"input_tokens": reply.usage.input, "output_tokens": reply.usage.output});
         Some(json!({
-            "id": "msg_1", "type": "message", "role": "assistant", "content": content, "stop_reason": reason, "usage": usage,
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": content, "stop_reason": reason, "usage": usage,
         }))
     }
 }

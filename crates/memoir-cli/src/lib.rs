@@ -17,6 +17,7 @@ mod conversation_picker;
 mod documents;
 mod echo;
 mod headless;
+mod hub;
 mod interrupts;
 mod live;
 mod man;

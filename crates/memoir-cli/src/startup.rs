@@ -16,7 +16,7 @@ use crate::{
     attaching::{OutsideFiles, attach_named},
     background_printer::BackgroundPrinter,
     conversation_picker::{find_conversation, pick_conversation},
-    headless, process,
+    headless, hub, process,
     prompt_source::{self, ChatMode},
     question, repl, screen,
     subcommands::{self, print_notices},
@@ -48,14 +48,17 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         Failure::failed(format!("could not read the current directory: {error}"))
             .hint("Change to an existing directory.")
     })?;
+    let hub = hub::of_conversation(&args, &environment)?;
     let persistence = match &args.command {
         Some(Command::Demo { .. }) => Persistence::Demo,
         _ if args.chat.incognito => Persistence::Incognito,
+        _ if hub.is_some() => Persistence::Hub,
         _ => Persistence::Permanent,
     };
     logging::start(home.log_file(), &environment, args.chat.verbose, persistence)?;
     let options = RuntimeOptions {
         persistence,
+        hub,
         report: screen::print_note,
         ..RuntimeOptions::new(home, environment, directory)
     };
@@ -83,6 +86,7 @@ async fn open_and_run(args: Args) -> Result<(), Failure> {
         runtime = Runtime::open(options).await?;
     }
     let outcome = run_with(args, chat, &runtime).await;
+    hub::finish(&runtime).await;
     runtime.close().await;
     outcome
 }
@@ -178,6 +182,10 @@ async fn requested_conversation(
     runtime: &Runtime,
 ) -> Result<Resume, Failure> {
     let (store, zone) = (runtime.store().as_ref(), runtime.zone());
+    if let Some(hub) = runtime.hub().filter(|_| args.continue_last || args.resume.is_some()) {
+        return Err(Failure::usage("a conversation cannot be resumed on another machine")
+            .hint(format!("Start a new one, which recalls it, or read it at {}.", hub.url())));
+    }
     let id = match (&args.resume, chat) {
         _ if args.continue_last && args.fork => return Ok(Resume::ForkOfLatest),
         _ if args.continue_last => return Ok(Resume::Latest),

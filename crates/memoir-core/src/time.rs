@@ -16,6 +16,12 @@ impl Timestamp {
         Self(millis)
     }
 
+    /// Parses a timestamp in RFC 3339.
+    pub fn parse(text: &str) -> Option<Self> {
+        let moment: jiff::Timestamp = text.parse().ok()?;
+        Some(Self(moment.as_millisecond()))
+    }
+
     /// Returns the number of milliseconds since the Unix epoch.
     pub const fn as_millis(self) -> i64 {
         self.0
@@ -98,6 +104,12 @@ mod tests {
         assert_eq!(moment.format_minute(&TimeZone::UTC), "2023-11-14 22:13");
         let midnight = moment.start_of_day(&TimeZone::UTC);
         assert_eq!(midnight.to_string(), "2023-11-14T00:00:00.000Z");
+        assert_eq!(Timestamp::parse(&moment.to_string()), Some(moment));
+        assert_eq!(
+            Timestamp::parse("2024-05-01T10:00:00.123456+02:00"),
+            Timestamp::parse("2024-05-01T08:00:00.123Z")
+        );
+        assert_eq!(Timestamp::parse("yesterday"), None);
     }
 
     #[test]

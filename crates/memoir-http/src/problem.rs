@@ -40,6 +40,16 @@ impl Problem {
         self
     }
 
+    /// Describes why something could not be stored. What has been forgotten is gone, which differs from a wrong address.
+    pub(crate) fn not_stored(failure: Failure) -> Self {
+        let is_forgotten = failure.kind == FailureKind::Missing;
+        let problem = Self::from(failure);
+        match is_forgotten {
+            true => Self { hint: problem.hint, ..Self::new(StatusCode::GONE, problem.detail) },
+            false => problem,
+        }
+    }
+
     /// Returns the phrase for the status.
     pub(crate) fn title(&self) -> &'static str {
         self.title

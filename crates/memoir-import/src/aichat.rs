@@ -15,7 +15,7 @@ use crate::{
         short_hash,
     },
     drafts,
-    json::{parse_timestamp, strip_bom},
+    json::strip_bom,
     markup, yaml,
 };
 
@@ -178,7 +178,7 @@ fn parse_header(line: &str) -> Option<Header<'_>> {
     let (rest, scope) = rest.rsplit_once(']')?;
     let (summary, time) = rest.rsplit_once('[')?;
     let has_scope = scope.is_empty() || (scope.starts_with(" (") && scope.ends_with(')'));
-    Some(Header { summary: summary.trim(), created: parse_timestamp(time).filter(|_| has_scope)? })
+    Some(Header { summary: summary.trim(), created: Timestamp::parse(time).filter(|_| has_scope)? })
 }
 
 struct Entry {

@@ -14,7 +14,7 @@ use crate::{
         SYSTEM, THOUGHTS, TOOLS, choose_title,
     },
     drafts,
-    json::{self, Lenient, parse_timestamp},
+    json::{self, Lenient},
     yaml,
 };
 
@@ -208,8 +208,8 @@ impl Session {
         self.model = text_field(session, "selectedModel").map(str::to_owned).or(self.model.take());
         let entries =
             |field: &str| session.get(field).and_then(Value::as_array).filter(|entries| !entries.is_empty());
-        let time = |entry: &Value| text_field(entry, "timestamp").and_then(parse_timestamp);
-        let start = text_field(session, "startTime").and_then(parse_timestamp);
+        let time = |entry: &Value| text_field(entry, "timestamp").and_then(Timestamp::parse);
+        let start = text_field(session, "startTime").and_then(Timestamp::parse);
         let timeline = entries("timeline").or_else(|| entries("chatMessages")).map_or(&[][..], Vec::as_slice);
         let mut clock = MessageClock::starting_at_first(timeline.iter().map(time).chain([start]));
         for entry in timeline {

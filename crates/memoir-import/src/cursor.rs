@@ -21,7 +21,7 @@ use crate::{
     },
     database::ForeignDatabase,
     drafts,
-    json::{from_unix, parse_timestamp},
+    json::from_unix,
 };
 
 /// Smallest number that is a time in milliseconds. Some fields have durations instead.
@@ -254,7 +254,7 @@ fn read_bubble(bubble: &Value, created: Timestamp, history: &mut HistoryBuilder)
 
 /// Returns the time of a message. Older ones have none, or only the times of the request.
 fn bubble_time(bubble: &Value) -> Option<Timestamp> {
-    let written = text(bubble, "createdAt").and_then(parse_timestamp);
+    let written = text(bubble, "createdAt").and_then(Timestamp::parse);
     let timing = bubble.get("timingInfo").and_then(|timing| number(timing, "clientStartTime"));
     let numbers = [number(bubble, "createdAt"), timing];
     written

@@ -17,7 +17,6 @@ use crate::{
     builder::{EMPTY, FILES, HistoryBuilder, MessageClock, SYSTEM, THOUGHTS, TOOLS, choose_title},
     database::{ForeignDatabase, Record},
     drafts,
-    json::parse_timestamp,
 };
 
 pub(crate) async fn read_database(file: &Path) -> Result<ImportedHistory, ImportError> {
@@ -104,7 +103,7 @@ impl Tables {
 /// A time such as `2025-05-11T08:30:00.87+00:00`, with a space instead of the `T`, or in UTC without an offset.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.replacen(' ', "T", 1);
-    parse_timestamp(&text).or_else(|| parse_timestamp(&format!("{text}Z")))
+    Timestamp::parse(&text).or_else(|| Timestamp::parse(&format!("{text}Z")))
 }
 
 fn row_time(row: &Record) -> Option<Timestamp> {

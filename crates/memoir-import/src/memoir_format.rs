@@ -123,7 +123,7 @@ mod rfc3339 {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         let text = String::deserialize(deserializer)?;
-        crate::json::parse_timestamp(&text).ok_or_else(|| D::Error::custom("not an RFC 3339 timestamp"))
+        Timestamp::parse(&text).ok_or_else(|| D::Error::custom("not an RFC 3339 timestamp"))
     }
 }
 

@@ -24,6 +24,7 @@ mod settings;
 mod stage;
 mod stages;
 mod subject;
+mod supplier;
 pub mod terms;
 
 pub use answer::{AnswerContext, is_lookup, resolve_follow_up};
@@ -38,4 +39,5 @@ pub use recall::{Recall, RecallError};
 pub use related::{RelatedDocuments, RelatedDocumentsError, WindowMessage, to_markdown};
 pub use settings::{Dedup, RecallSettings, ScopeRule};
 pub use stage::{Stage, StageName};
+pub use supplier::Supplier;
 pub use terms::TermName;

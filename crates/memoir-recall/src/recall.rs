@@ -7,7 +7,7 @@ use memoir_models::{EmbedTask, Embedder, ModelError, Reader};
 use memoir_store::{Filter, RecallStore, StoreError, VectorSearch};
 use tokio::sync::Mutex;
 
-use crate::{Inquiry, QueryKind, RankedMessage, RecallSettings, ScopeRule, StageName};
+use crate::{Inquiry, QueryKind, RankedMessage, RecallSettings, ScopeRule, StageName, Supplier};
 
 /// Stages that select passages. [`Recall::rank`] skips them.
 const SELECTION_STAGES: [StageName; 4] =
@@ -42,6 +42,8 @@ pub struct Recall {
     pub embedder: Arc<dyn Embedder>,
     /// Model that finds the sentence that answers a question. Without one, `memoir/recall` only quotes passages.
     pub reader: Option<Arc<dyn Reader>>,
+    /// Memory elsewhere that is asked before the store is searched.
+    pub supplier: Option<Arc<dyn Supplier>>,
     /// Clock that resolves expressions such as "yesterday".
     pub clock: Arc<dyn Clock>,
     /// Time zone that resolves the same expressions.
@@ -68,6 +70,7 @@ impl Recall {
             store,
             embedder,
             reader: None,
+            supplier: None,
             clock,
             zone,
             scope: None,
@@ -81,8 +84,12 @@ impl Recall {
     ///
     /// A stage that fails is skipped and reported in [`Recollection::notices`].
     pub async fn ask(&self, text: &str, kind: QueryKind, filter: Filter) -> Recollection {
+        // What was said in a conversation of the store is in the store.
+        let problem = if filter.conversation.is_none() { self.supply(text).await } else { None };
         let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
-        self.collect(inquiry).await
+        let mut recollection = self.collect(inquiry).await;
+        recollection.notices.extend(problem);
+        recollection
     }
 
     /// Returns the results of an inquiry.

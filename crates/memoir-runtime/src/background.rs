@@ -110,14 +110,14 @@ impl Background {
             WorkerKind::EmbeddingGenerator => self.context().recall.embedder.is_available(),
             // Conversations that are not stored need no summaries.
             WorkerKind::ExchangeSummarizer | WorkerKind::ConversationSummarizer => {
-                persistence != Persistence::Incognito
+                persistence.keeps_summaries()
             }
         };
         can_run && self.settings.is_on(kind)
     }
 
     pub(crate) fn makes_digests(&self, persistence: Persistence) -> bool {
-        self.summarizer.is_some() && persistence != Persistence::Incognito
+        self.summarizer.is_some() && persistence.keeps_summaries()
     }
 
     pub(crate) fn embeds_locally(&self, persistence: Persistence) -> bool {

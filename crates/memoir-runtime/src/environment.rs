@@ -55,8 +55,12 @@ pub const ALL: &[Variable] = &[
         "Time in milliseconds without calls after which `memoir mcp serve` starts over to free memory; 60000 if not set.",
     ),
     variable(
+        "MEMOIR_URL",
+        "Address of a server whose memory conversations and `memoir mcp serve` use instead of that of this machine.",
+    ),
+    variable(
         "MEMOIR_TOKEN",
-        "Token of the server at `memoir mcp serve --url`, as `memoir serve token add` creates it there.",
+        "Token of the server at `MEMOIR_URL` or `--url`, as `memoir serve token add` creates it there.",
     ),
     variable("ANTHROPIC_API_KEY", "API key for Anthropic."),
     variable("ANTHROPIC_BASE_URL", "Base URL of the Anthropic API, for example that of a gateway."),
@@ -207,6 +211,11 @@ impl Environment {
     pub fn idle_time(&self) -> Duration {
         let time = self.get("MEMOIR_MCP_IDLE_MS").and_then(|time| time.parse().ok());
         Duration::from_millis(time.unwrap_or(DEFAULT_IDLE_MS))
+    }
+
+    /// Returns the value of `MEMOIR_URL`.
+    pub fn hub_url(&self) -> Option<&str> {
+        self.get("MEMOIR_URL")
     }
 
     /// Returns the value of `MEMOIR_TOKEN`.

@@ -37,6 +37,7 @@ pub mod failure;
 pub mod files;
 mod follower;
 pub mod home;
+pub mod hub;
 mod import_settings;
 pub mod logging;
 mod memory;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use memoir_core::{Clock as _, SystemClock, TimeZone};
-use memoir_recall::Recall;
+use memoir_recall::{Recall, Supplier};
 use memoir_store::{Store, StoreError};
 use memoir_workers::{WorkerContext, WorkerSettings};
 
@@ -16,9 +16,11 @@ use crate::{
     environment::Environment,
     failure::Failure,
     home::Home,
+    hub::{HubAddress, HubMemory},
     import_settings::ImportSettings,
     memory::connect_recall,
     models::Models,
+    operations::forgetting::{self, ForgetReport, ForgetTarget},
     permissions,
     persistence::Persistence,
     scope, settings, stores,
@@ -38,6 +40,8 @@ pub struct RuntimeOptions {
     pub directory: PathBuf,
     /// Whether conversations are stored permanently.
     pub persistence: Persistence,
+    /// The machine whose memory is used, with [`Persistence::Hub`].
+    pub hub: Option<HubAddress>,
     /// A prompt to add to the command history as soon as the memory is open, so that a later failure does not lose it.
     pub prompt: Option<String>,
     /// Whether an invalid config is a failure. Otherwise the defaults are used, and the failure becomes a problem of
@@ -57,6 +61,7 @@ impl RuntimeOptions {
             environment,
             directory: directory.into(),
             persistence: Persistence::default(),
+            hub: None,
             prompt: None,
             needs_config: true,
             only_reads: false,
@@ -71,6 +76,7 @@ pub struct Runtime(Arc<Shared>);
 
 struct Shared {
     store: Arc<dyn Store>,
+    hub: Option<HubMemory>,
     models: Arc<Models>,
     home: Home,
     directory: PathBuf,
@@ -113,6 +119,7 @@ impl Runtime {
             environment,
             directory,
             persistence,
+            hub,
             prompt,
             needs_config,
             only_reads,
@@ -126,7 +133,7 @@ impl Runtime {
             Persistence::Permanent => {
                 open_permanent(&home, only_reads.then_some(environment.temporary())).await?
             }
-            Persistence::Incognito | Persistence::Demo => {
+            Persistence::Incognito | Persistence::Demo | Persistence::Hub => {
                 open_in_memory(&home, &project, persistence).await?
             }
         };
@@ -146,12 +153,20 @@ impl Runtime {
                 add_servers(&mut config, store.as_ref(), &environment, project).await?;
             }
             let models = Arc::new(Models::new(environment, config, zone.clone(), report)?);
+            let hub = match hub {
+                Some(address) => {
+                    let project = project.to_string_lossy();
+                    Some(HubMemory::open(address, &home, Arc::clone(&store), &project).await?)
+                }
+                None => None,
+            };
             let home = if persistence == Persistence::Demo { home.disposable(&temporary) } else { home };
-            Ok((models, home, zone, trust))
+            Ok((models, hub, home, zone, trust))
         };
         match setup.await {
-            Ok((models, home, zone, trust)) => Ok(Self(Arc::new(Shared {
+            Ok((models, hub, home, zone, trust)) => Ok(Self(Arc::new(Shared {
                 store,
+                hub,
                 models,
                 home,
                 directory,
@@ -182,6 +197,23 @@ impl Runtime {
     /// Returns the store that holds the memory.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.0.store
+    }
+
+    /// Returns the memory of another machine, if it is used.
+    pub fn hub(&self) -> Option<&HubMemory> {
+        self.0.hub.as_ref()
+    }
+
+    /// Deletes something that the user has agreed to, first at the hub if the memory is there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the memory cannot be written, or if the hub does not delete it. Nothing is deleted here then.
+    pub async fn forget(&self, target: &ForgetTarget, recall: &Recall) -> Result<ForgetReport, Failure> {
+        if let Some(hub) = self.hub() {
+            hub.forget(target).await?;
+        }
+        forgetting::forget(target, self.store().as_ref(), recall, self.home()).await
     }
 
     /// Returns the models and the configuration.
@@ -251,7 +283,9 @@ impl Runtime {
     pub fn scope(&self) -> String {
         match self.persistence() {
             Persistence::Demo => demo::SCOPE.to_owned(),
-            Persistence::Permanent | Persistence::Incognito => self.project().to_string_lossy().into_owned(),
+            Persistence::Permanent | Persistence::Incognito | Persistence::Hub => {
+                self.project().to_string_lossy().into_owned()
+            }
         }
     }
 
@@ -267,8 +301,10 @@ impl Runtime {
 
     /// Returns recall set up for this project. Adds a notice if a feature is unavailable.
     pub async fn recall(&self, notices: &mut Vec<String>) -> Result<Recall, Failure> {
-        connect_recall(Arc::clone(self.store()), self.models(), self.zone(), Some(self.scope()), notices)
-            .await
+        let (store, scope) = (Arc::clone(self.store()), Some(self.scope()));
+        let mut recall = connect_recall(store, self.models(), self.zone(), scope, notices).await?;
+        recall.supplier = self.hub().map(|hub| Arc::new(hub.clone()) as Arc<dyn Supplier>);
+        Ok(recall)
     }
 
     /// Returns the settings of the workers. Adds a notice for each stored setting that is ignored.

@@ -1,7 +1,7 @@
 //! `/info`: shows the model, the conversation, and the location and size of the memory.
 
 use super::{Next, RunCommand};
-use memoir_runtime::{Failure, Persistence};
+use memoir_runtime::{Failure, Persistence, hub::HubMemory};
 
 use crate::{
     app::App,
@@ -28,6 +28,11 @@ impl RunCommand for Arguments {
             }
             Persistence::Incognito => say!("memory        none (incognito)"),
             Persistence::Demo => say!("memory        temporary (demo)"),
+            Persistence::Hub => {
+                say!("memory        {}", app.session.runtime.hub().map_or("", HubMemory::url));
+                // What follows counts what is on this machine.
+                return Ok(Next::Prompt);
+            }
         }
         if let Some(inspect) = store.inspect() {
             let tables = inspect.tables().await?;

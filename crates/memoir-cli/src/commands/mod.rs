@@ -47,7 +47,7 @@ mod write;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 use memoir_core::TurnInput;
-use memoir_runtime::{Failure, Persistence};
+use memoir_runtime::{Failure, Persistence, Runtime};
 
 use crate::app::App;
 
@@ -223,9 +223,23 @@ pub(crate) async fn run(line: &str, app: &mut App) -> Result<Next, Failure> {
     let name = words.first().cloned().unwrap_or_default();
     let SlashLine { command } =
         SlashLine::try_parse_from(words).map_err(|error| line::parse_failure(&name, &error))?;
-    if command.needs_memory() && app.session.runtime.persistence() == Persistence::Incognito {
-        return Err(Failure::usage(format!("/{name} needs memory, which is off in incognito mode"))
-            .hint("Start Memoir without `--incognito`."));
+    if command.needs_memory() {
+        check_memory(&name, &app.session.runtime)?;
     }
     command.run(app).await
+}
+
+/// Fails if the whole memory is not on this machine.
+fn check_memory(name: &str, runtime: &Runtime) -> Result<(), Failure> {
+    if let Some(hub) = runtime.hub() {
+        return Err(Failure::usage(format!("/{name} needs the whole memory, which is on another machine"))
+            .hint(format!("Open {} in a browser.", hub.url())));
+    }
+    match runtime.persistence() {
+        Persistence::Incognito => {
+            Err(Failure::usage(format!("/{name} needs memory, which is off in incognito mode"))
+                .hint("Start Memoir without `--incognito`."))
+        }
+        Persistence::Permanent | Persistence::Demo | Persistence::Hub => Ok(()),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use memoir_runtime::{Persistence, demo, printable};
+use memoir_runtime::{Persistence, demo, hub::HubMemory, printable};
 
 use super::first_steps::{FirstChoices, offer};
 use crate::{app::App, commands::show_latest, subcommands::print_notices};
@@ -26,6 +26,9 @@ pub(super) async fn banner(app: &mut App) -> Option<FirstChoices> {
     let mut choices = None;
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => say!("Incognito: memory is neither read nor written."),
+        (Persistence::Hub, _) => {
+            say!("The memory is at {}.", app.session.runtime.hub().map_or("", HubMemory::url))
+        }
         (Persistence::Demo, _) => {
             say!(
                 "Demo: a temporary memory with three months of a made-up project, deleted when you exit. Try asking:"

@@ -4,12 +4,10 @@ use std::ffi::OsString;
 
 use memoir_runtime::{
     Failure, Runtime,
-    environment::Environment,
-    home::Home,
     operations::servers::{self, AddServer},
     view::{MemoryView, Reach},
 };
-use memoir_serve::mcp::{self, Ending, HubAddress};
+use memoir_serve::mcp::{self, Ending};
 
 use super::print_notices;
 use crate::{
@@ -64,20 +62,6 @@ pub(super) async fn run(command: McpCommand, runtime: &Runtime) -> Result<(), Fa
             print(&format!("Removed the MCP server {} from {}.", change.name, change.path.display()))
         }
     }
-}
-
-/// Serves the memory of another machine. Needs none on this one.
-pub(super) async fn serve_hub(
-    url: &str,
-    project: Option<String>,
-    home: &Home,
-    environment: &Environment,
-) -> Result<(), Failure> {
-    let token = environment.hub_token().ok_or_else(|| {
-        Failure::usage("the server at this address needs a token")
-            .hint("Set `MEMOIR_TOKEN` to one that `memoir serve token add` creates there.")
-    })?;
-    mcp::serve_hub(HubAddress::new(url, token.to_owned(), project)?, home, tokio::io::stdout()).await
 }
 
 /// Replaces this process by a new one that continues the session. Returns only if that fails.

@@ -45,6 +45,14 @@ impl MemoryContext<'_> {
 
 pub(crate) async fn run(command: MemoryCommand, context: &MemoryContext<'_>) -> Result<(), Failure> {
     let (store, recall, now) = (context.store(), context.recall, SystemClock.now());
+    let reads_passages = matches!(
+        command,
+        MemoryCommand::Search(_) | MemoryCommand::Forget(_) | MemoryCommand::Show { exchange: Some(_), .. }
+    );
+    if let Some(hub) = context.runtime.hub().filter(|_| !reads_passages) {
+        return Err(Failure::usage("this needs the whole memory, which is on another machine")
+            .hint(format!("Open {} in a browser.", hub.url())));
+    }
     let request = |exchange, mark| MarkRequest { exchange: ExchangeId::new(exchange), mark };
     let report = match command {
         MemoryCommand::List { json } | MemoryCommand::Show { exchange: None, json } => {
@@ -132,8 +140,7 @@ async fn forget(arguments: ForgetArgs, context: &MemoryContext<'_>) -> Result<()
     if !question::confirm("This cannot be undone. Delete it?", yes).await? {
         return Ok(());
     }
-    let report =
-        forgetting::forget(&preview.target, context.store(), context.recall, context.runtime.home()).await?;
+    let report = context.runtime.forget(&preview.target, context.recall).await?;
     print(&render::forgetting::report(&report))
 }
 

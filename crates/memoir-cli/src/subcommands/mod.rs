@@ -32,13 +32,14 @@ use memoir_runtime::{
     printable,
     scope::find_project,
 };
+use memoir_serve::mcp::serve_hub;
 
 use self::memory::MemoryContext;
 use crate::{
     args::{
         Args, Command, ConfigCommand, ImportCommand, McpCommand, MemoryCommand, ServedScope, WorkerCommand,
     },
-    backup,
+    backup, hub,
     render::{print, print_raw},
     schedule,
 };
@@ -62,6 +63,9 @@ pub(crate) async fn run_without_memory(
 ) -> Result<Option<Args>, Failure> {
     let RuntimeOptions { home, environment, .. } = options;
     let project = find_project(&options.directory, environment.user_home());
+    if let Some(command) = &args.command {
+        hub::refuse_other_memory(command, environment)?;
+    }
     match &args.command {
         Some(Command::Completions { script, directory }) => completions::run(*script, directory.as_deref())?,
         Some(Command::Daemon { print_unit: true }) => {
@@ -81,12 +85,15 @@ pub(crate) async fn run_without_memory(
         Some(Command::Connect(arguments)) => {
             connect::run(arguments.clone(), home, &project, environment).await?
         }
-        Some(Command::Mcp(McpCommand::Serve { url: Some(url), scope, project: named, .. })) => {
+        Some(Command::Mcp(McpCommand::Serve { url, scope, project: named, .. }))
+            if url.is_some() || environment.hub_url().is_some() =>
+        {
+            let url = url.as_deref().or(environment.hub_url()).unwrap_or_default();
             let at_hub = match scope {
                 ServedScope::All => None,
                 ServedScope::Project => Some(named.clone().unwrap_or_else(|| project.display().to_string())),
             };
-            mcp::serve_hub(url, at_hub, home, environment).await?
+            serve_hub(hub::address(url, at_hub, environment)?, home, tokio::io::stdout()).await?
         }
         Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,

@@ -102,8 +102,8 @@ fn statements_wait_for_a_hub_that_is_not_there() {
     assert_eq!(stored(&server), statements, "in their order, and once");
 }
 
-/// A network that loses the answers to the first requests that store a statement.
-fn lose_answers(address: &str, count: usize) -> (String, Arc<AtomicUsize>) {
+/// A network that loses the answers to the first requests that store something.
+pub(crate) fn lose_answers(address: &str, count: usize) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let lossy = listener.local_addr().unwrap().to_string();
     let lost = Arc::new(AtomicUsize::new(0));
@@ -116,14 +116,16 @@ fn lose_answers(address: &str, count: usize) -> (String, Arc<AtomicUsize>) {
                 let mut buffer = [0; 64 * 1024];
                 while let Ok(length @ 1..) = client.read(&mut buffer) {
                     hub.write_all(&buffer[..length]).unwrap();
-                    let is_statement = buffer.starts_with(b"POST /api/v1/statements");
+                    let is_stored = [&b"POST /api/v1/statements"[..], b"POST /api/v1/exchanges"]
+                        .iter()
+                        .any(|route| buffer.starts_with(route));
                     // Headers and body may arrive apart.
-                    if is_statement && !buffer[..length].ends_with(b"}") {
+                    if is_stored && !buffer[..length].ends_with(b"}") {
                         let length = client.read(&mut buffer).unwrap();
                         hub.write_all(&buffer[..length]).unwrap();
                     }
                     let Ok(length @ 1..) = hub.read(&mut buffer) else { break };
-                    if is_statement && counter.fetch_add(1, Ordering::SeqCst) < count {
+                    if is_stored && counter.fetch_add(1, Ordering::SeqCst) < count {
                         break;
                     }
                     if client.write_all(&buffer[..length]).is_err() {

@@ -53,6 +53,7 @@ mod helpers;
 mod hooks;
 mod http;
 mod hub;
+mod hub_session;
 mod images;
 mod imports;
 mod interface;

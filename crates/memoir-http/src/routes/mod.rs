@@ -11,6 +11,7 @@ mod export;
 mod forgetting;
 mod health;
 mod mcp;
+mod message;
 mod metrics;
 mod passage;
 mod proxy;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
+    extract::DefaultBodyLimit,
     middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse as _, Response},
     routing::{any, get},
@@ -112,6 +114,8 @@ fn api() -> Routes {
         ],
     );
     let write = needs(Right::Write, vec![routes!(statements::remember), routes!(documents::upload)]);
+    let relay = needs(Right::Write, vec![routes!(exchanges::relay)])
+        .layer(DefaultBodyLimit::max(exchanges::MAX_BYTES));
     let forget = needs(Right::Forget, vec![routes!(forgetting::preview), routes!(forgetting::forget)]);
     let admin = needs(
         Right::Admin,
@@ -127,7 +131,7 @@ fn api() -> Routes {
             routes!(workers::list),
         ],
     );
-    let all = read.merge(write).merge(forget).merge(admin);
+    let all = read.merge(write).merge(relay).merge(forget).merge(admin);
     OpenApiRouter::with_openapi(Api::openapi()).nest(API, all)
 }
 

@@ -1,13 +1,18 @@
 //! Answering a question.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use http::StatusCode;
-use memoir_core::{Answer, Overview};
-use memoir_runtime::view::LookUp;
+use memoir_core::{Answer, ExchangeId, Overview, Recollection};
+use memoir_runtime::view::{LookUp, MemoryView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::passage::{PassageBody, QuotationBody};
+use super::{
+    exchanges::WholeExchange,
+    passage::{PassageBody, QuotationBody},
+};
 use crate::{
     extract::{Body, View},
     problem::Problem,
@@ -33,6 +38,9 @@ pub(super) struct RecallRequest {
     /// Maximum number of tokens of all passages; 8000 if it is left out.
     #[schema(minimum = 1, maximum = 8000)]
     max_tokens: Option<u64>,
+    /// Whether to return the exchanges of the passages, and those that corrected them.
+    #[serde(default)]
+    exchanges: bool,
 }
 
 /// What memory says about a question.
@@ -46,6 +54,9 @@ pub(super) struct RecallReply {
     overview: Option<Vec<DayBody>>,
     /// Passages that support the answer or are related, most relevant first.
     passages: Vec<PassageBody>,
+    /// The exchanges that the request asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exchanges: Option<Vec<WholeExchange>>,
     /// Problems during the search.
     problems: Vec<String>,
 }
@@ -98,13 +109,34 @@ pub(super) async fn recall(
         Some(Answer::Overview(overview)) => (None, Some(days(overview))),
         Some(Answer::Absent { .. } | Answer::Noted { .. }) | None => (None, None),
     };
+    let exchanges = match request.exchanges {
+        true => Some(read_exchanges(&recollection, &view).await?),
+        false => None,
+    };
     let citations = view.cite(&recollection).await?;
     Ok(Json(RecallReply {
         answer,
         overview,
+        exchanges,
         passages: citations.into_iter().map(PassageBody::from).collect(),
         problems: recollection.notices,
     }))
+}
+
+/// Returns the exchanges that passages quote, and those that corrected them, as far as the program may see them.
+async fn read_exchanges(
+    recollection: &Recollection,
+    view: &MemoryView,
+) -> Result<Vec<WholeExchange>, Problem> {
+    let corrections = recollection.passages.iter().filter_map(|passage| passage.superseded?.exchange_id);
+    let ids = recollection.passages.iter().map(|passage| passage.exchange_id).chain(corrections);
+    let mut exchanges = Vec::new();
+    for id in ids.collect::<BTreeSet<ExchangeId>>() {
+        if let Some((conversation, exchange)) = view.exchange(id).await? {
+            exchanges.push(WholeExchange::read(&conversation, exchange, view).await?);
+        }
+    }
+    Ok(exchanges)
 }
 
 fn days(overview: Overview) -> Vec<DayBody> {

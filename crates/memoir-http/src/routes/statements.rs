@@ -71,7 +71,7 @@ pub(super) async fn remember(
     let source = ExchangeSource { program, session: SystemClock.now().to_string() };
     let key = key(&headers)?.map(|key| format!("{}/{key}", caller.0.name));
     let statement = NewStatement { text: request.statement, is_shared: request.shared, source, key };
-    let report = view.remember(&statement).await?;
+    let report = view.remember(&statement).await.map_err(Problem::not_stored)?;
     let reply = StatementReply {
         exchange: report.exchange.get(),
         supersedes: report

@@ -48,13 +48,17 @@ pub fn resolve_follow_up(prompt: &str, previous: Option<&str>) -> String {
 impl Recall {
     /// Answers a prompt from memory, with the passages that support the answer.
     pub async fn answer(&self, prompt: &str, context: AnswerContext<'_>) -> Recollection {
-        match Intent::parse(prompt, self.clock.now(), &self.zone) {
+        let previous = context.previous.map(|(question, _)| question);
+        let problem = self.supply(&resolve_follow_up(prompt, previous)).await;
+        let mut recollection = match Intent::parse(prompt, self.clock.now(), &self.zone) {
             Intent::Overview(period) => self.answer_with_overview(period).await,
             Intent::Statement => self.acknowledge(prompt).await,
             Intent::Question { former } => {
                 self.answer_question(prompt, former, context, Filter::default()).await
             }
-        }
+        };
+        recollection.notices.extend(problem);
+        recollection
     }
 
     /// Looks something up in what `filter` allows. Unlike [`answer`](Self::answer), takes a statement for a question.

@@ -137,8 +137,7 @@ impl Session {
     ///
     /// Fails if it cannot be deleted.
     pub async fn undo(&mut self, preview: &ForgetPreview) -> Result<ForgetReport, Failure> {
-        let home = self.runtime.home();
-        let report = forgetting::forget(&preview.target, self.store(), self.recall(), home).await?;
+        let report = self.runtime.forget(&preview.target, self.recall()).await?;
         if !self.leave_if_deleted().await? {
             let store = self.runtime.store().clone();
             let id = self.conversation();

@@ -24,9 +24,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    background::Background, care::Care, demo, failure::Failure, follower::Follower, models::HOW_TO_CONNECT,
-    models::ModelChoice, operations::servers::ServerList, persistence::Persistence, runtime::Runtime,
-    server_offers::ServerOffers, servers::Servers, tools,
+    background::Background, care::Care, demo, failure::Failure, follower::Follower, hub::HubMemory,
+    models::HOW_TO_CONNECT, models::ModelChoice, operations::forgetting::ForgetTarget,
+    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, server_offers::ServerOffers,
+    servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -36,6 +37,19 @@ pub use settings::ChangedSetting;
 pub use workers::{
     BackgroundReport, EmbeddingsReport, FailedJobs, ModelEmbeddings, RebuildReport, WorkerProgressReport,
 };
+
+/// Least time limit for building the context of a request with the memory of another machine.
+const HUB_DEADLINE_MS: u64 = 8000;
+
+/// Tools that work with the whole memory, which must be on this machine.
+const LOCAL_TOOLS: [&str; 6] = [
+    "agent_summarizer",
+    "core_memory",
+    "database_query",
+    "database_schema",
+    "database_tables",
+    "fetch_document",
+];
 
 /// Which conversation a session resumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -145,6 +159,9 @@ impl Session {
         let (agent, mut state) = tools::create_agent(store.clone(), model, recall, places, limits, &models)?;
         state.context =
             crate::settings::read(&models.config, "context", store.as_ref(), &mut notices).await?;
+        if runtime.hub().is_some() {
+            state.context.deadline_ms = state.context.deadline_ms.max(HUB_DEADLINE_MS);
+        }
         state.approvals = approvals::open(&runtime, options.approval.as_deref(), &mut notices).await?;
         state.approvals.prompter = options.prompter;
         let persona = crate::personas::read_in_use(store.as_ref(), runtime.home(), &mut notices).await?;
@@ -159,6 +176,7 @@ impl Session {
         );
         notices.extend(models.config.problems.iter().cloned());
         state.follows_project = runtime.trusted_project().is_some();
+        notices.extend(runtime.hub().and_then(HubMemory::notice));
         if !runtime.undecided_files().is_empty() {
             notices.push(
                 "The instructions, skills and config of this project are not used, because you have not trusted it. Run `memoir trust` to use them."
@@ -175,7 +193,12 @@ impl Session {
             servers.wait_for_tools(allowed.map(ToString::to_string));
         }
         let summaries = Arc::new(background.summaries());
-        let tools = ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills);
+        let mut tools =
+            ToolSet::all().for_store(store.as_ref()).with_summaries(summaries).with_skills(&skills);
+        if runtime.hub().is_some() {
+            // What they show and change is not the memory of the hub.
+            tools = LOCAL_TOOLS.iter().fold(tools, |tools, name| tools.without(name));
+        }
         state.tools = Arc::new(tools.clone());
         let project = runtime.scope();
         state.conversation = conversations::open(&runtime, options.conversation, &mut notices).await?;
@@ -228,7 +251,21 @@ impl Session {
             () = preparation => {}
             () = cancel.cancelled() => {}
         }
-        let result = self.agent.run_turn(&mut self.state, input.clone(), observer, cancel).await;
+        let replaced = self.state.conversation.replacing();
+        let mut result = self.agent.run_turn(&mut self.state, input.clone(), observer, cancel).await;
+        if let (Some(hub), Ok(report)) = (self.runtime.hub(), &result) {
+            let stored = hub.keep(report.exchange_id).await;
+            if let (Some(replaced), Ok(())) = (replaced, &stored)
+                && let Err(failure) = hub.forget(&ForgetTarget::Exchange(replaced)).await
+            {
+                let reason = failure.message;
+                self.notices.push(format!("The hub still has the earlier answer, because {reason}."));
+            }
+            if let Err(failure) = stored {
+                let source = StoreError::Other(failure.sentence().into());
+                result = Err(TurnError::NotStored { answer: report.text.clone(), source });
+            }
+        }
         self.background.resume_after_turn(self.state.conversation.id()).await;
         if self.background.is_started() {
             self.care.start();

@@ -229,7 +229,13 @@ fn missing(id: &ItemId) -> Failure {
 /// Returns whether a program has stored the exchange with [`MemoryView::remember`], so that its text may not be the
 /// user's.
 pub(super) fn is_statement(exchange: &Exchange) -> bool {
-    exchange.source.is_some() && exchange.model == ModelName::recall().to_string()
+    let is_answered = |source: &ExchangeSource| exchange.assistant_message == confirmation(source);
+    exchange.model == ModelName::recall().to_string() && exchange.source.as_ref().is_some_and(is_answered)
+}
+
+/// Returns the answer to a statement.
+fn confirmation(source: &ExchangeSource) -> String {
+    format!("Remembered for {}.", source.program)
 }
 
 /// Builds the exchange that holds a statement.
@@ -244,7 +250,7 @@ fn draft(text: &str, source: &ExchangeSource) -> ExchangeDraft {
         provenance,
         created: now,
     };
-    let answer = format!("Remembered for {}.", source.program);
+    let answer = confirmation(source);
     ExchangeDraft {
         status: ExchangeStatus::Completed,
         started: now,

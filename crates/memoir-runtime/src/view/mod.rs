@@ -13,6 +13,7 @@ mod facts;
 mod injection;
 mod item_id;
 mod prompting;
+mod relayed;
 
 use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Message, Recollection};
 use memoir_recall::{QueryKind, Recall, ScopeRule};
@@ -34,6 +35,7 @@ pub use facts::{ChangedFact, FactPage, StatedFact};
 pub use injection::{InjectedQuotation, InjectionReport};
 pub use item_id::{InvalidItemId, ItemId};
 pub use prompting::{injected_exchange, list_injected};
+pub use relayed::RelayedExchange;
 
 /// How much of the memory a program may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

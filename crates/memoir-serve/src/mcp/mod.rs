@@ -22,7 +22,7 @@ use rmcp::{ServiceExt as _, service::ServerInitializeError};
 use tokio::io::AsyncWrite;
 
 pub use http::{HttpClient, HttpSessions};
-pub use hub::{HubAddress, serve_hub};
+pub use hub::serve_hub;
 
 use activity::Activity;
 use handler::MemoryServer;

@@ -1,25 +1,30 @@
 //! An MCP server for the memory of another machine, the hub. It offers the same tools as the hub itself. While the hub
 //! cannot be reached, statements are kept on this machine and sent later, in their order and once.
 
-mod client;
-mod queue;
-
 use std::{sync::Arc, time::Duration};
 
 use memoir_core::ExchangeId;
 use memoir_redact::without_secrets;
-use memoir_runtime::{Failure, home::Home, view::ItemId};
+use memoir_runtime::{
+    Failure,
+    home::Home,
+    hub::{Hub, HubAddress, HubError, QueuedRequest},
+    view::ItemId,
+};
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt as _,
+    ClientServiceExt as _, ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt as _,
     model::{
         CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerConfig, Tool,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ServerConfig, Tool,
     },
-    service::{RequestContext, ServerInitializeError},
+    service::{ClientLifecycleMode, RequestContext, RunningService, ServerInitializeError, ServiceError},
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
+use serde::Deserialize;
 use serde_json::json;
-use tokio::io::AsyncWrite;
+use tokio::{io::AsyncWrite, sync::Mutex};
 
 use super::{
     failed,
@@ -30,13 +35,31 @@ use super::{
 };
 use crate::quote::NOTICE;
 
-use client::{Hub, HubError};
-use queue::{Queue, QueuedStatement};
-
-pub use client::HubAddress;
-
 /// Time between two attempts to send what waits.
 const INTERVAL: Duration = Duration::from_secs(15);
+
+/// Time limit for opening a connection to the hub's MCP server.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A connection to the hub's MCP server.
+type Connection = RunningService<RoleClient, ()>;
+
+/// The answer to a statement.
+#[derive(Debug, Clone, Deserialize)]
+struct StatementReply {
+    exchange: i64,
+    #[serde(default)]
+    supersedes: Vec<Superseded>,
+}
+
+/// A statement that another contradicts.
+#[derive(Debug, Clone, Deserialize)]
+struct Superseded {
+    text: String,
+    exchange: Option<i64>,
+    document: Option<String>,
+    date: Option<String>,
+}
 
 /// Serves the memory of a hub over stdin and stdout until the client closes them.
 ///
@@ -48,10 +71,9 @@ pub async fn serve_hub(
     home: &Home,
     stdout: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), Failure> {
-    memoir_providers::install_tls_library();
     let hub = Arc::new(Hub::new(address, home)?);
     let sender = tokio::spawn(send_regularly(Arc::clone(&hub)));
-    let server = HubServer { hub };
+    let server = HubServer { hub, connection: Mutex::default() };
     let result = match server.serve((tokio::io::stdin(), stdout)).await {
         Ok(service) => service.waiting().await.map(drop).map_err(|error| failed(&error)),
         // The client ended before it asked for anything.
@@ -79,15 +101,42 @@ async fn send_regularly(hub: Arc<Hub>) {
 /// Answers a client with what the hub knows.
 struct HubServer {
     hub: Arc<Hub>,
+    connection: Mutex<Option<Arc<Connection>>>,
 }
 
 impl HubServer {
+    /// Returns the open connection to the hub's MCP server, or opens one.
+    async fn connect(&self) -> Result<Arc<Connection>, HubError> {
+        let mut connection = self.connection.lock().await;
+        if let Some(connection) = connection.as_ref().filter(|connection| !connection.is_closed()) {
+            return Ok(Arc::clone(connection));
+        }
+        let address = self.hub.address();
+        // A wrong token, for example, has a better description here.
+        self.hub.check(address.project()).await?;
+        let config = StreamableHttpClientTransportConfig::with_uri(address.mcp_url().as_str())
+            .auth_header(address.token().to_owned());
+        let mode = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+        let opening = ().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode);
+        let opened = tokio::time::timeout(TIMEOUT, opening).await;
+        let opened = opened.map_err(|_| HubError::Unreachable("it does not answer".to_owned()))?;
+        let opened = Arc::new(opened.map_err(|error| HubError::Unreachable(error.to_string()))?);
+        *connection = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    /// Forgets the connection after an error that may be its fault, and describes the error.
+    async fn disconnect(&self, error: &ServiceError) -> HubError {
+        *self.connection.lock().await = None;
+        HubError::Unreachable(error.to_string())
+    }
+
     /// Passes a call on to the hub.
     async fn forward(&self, request: CallToolRequestParams) -> Result<CallToolResponse, Failure> {
-        let connection = self.hub.connect().await?;
+        let connection = self.connect().await?;
         match connection.call_tool_once(request).await {
             Ok(response) => Ok(response),
-            Err(error) => Err(self.hub.disconnect(&error).await.into()),
+            Err(error) => Err(self.disconnect(&error).await.into()),
         }
     }
 
@@ -96,24 +145,28 @@ impl HubServer {
         arguments: RememberArguments,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, Failure> {
-        let statement = QueuedStatement {
-            key: Queue::new_key()?,
-            project: self.hub.project(),
-            shared: arguments.is_shared(),
+        let body = json!({
             // The hub would remove them, too, but they would have been sent.
-            statement: without_secrets(&arguments.statement).into_owned(),
-            program: program_of(context),
-        };
-        let (reply, obstacle) = self.hub.remember(&statement).await?;
-        let result = match reply {
-            Some(reply) => RememberResult {
-                id: item(reply.exchange),
-                notice: NOTICE,
-                supersedes: reply.supersedes.into_iter().map(quote).collect(),
-                waits: None,
-            },
+            "statement": without_secrets(&arguments.statement),
+            "shared": arguments.is_shared(),
+            "program": program_of(context),
+        });
+        let project = self.hub.address().project().map(str::to_owned);
+        let request = QueuedRequest::new("statements", project, body)?;
+        let (reply, obstacle) = self.hub.submit(&request).await?;
+        let result = match reply.map(serde_json::from_value::<StatementReply>) {
+            Some(reply) => {
+                let reply =
+                    reply.map_err(|error| Failure::failed(format!("the hub answers oddly: {error}")))?;
+                RememberResult {
+                    id: item(reply.exchange),
+                    notice: NOTICE,
+                    supersedes: reply.supersedes.into_iter().map(quote).collect(),
+                    waits: None,
+                }
+            }
             None => RememberResult {
-                id: format!("waiting-{}", statement.key),
+                id: format!("waiting-{}", request.key),
                 notice: NOTICE,
                 supersedes: Vec::new(),
                 waits: Some(describe_waiting(obstacle)),
@@ -138,7 +191,8 @@ impl HubServer {
         }
         let selection =
             json!({"exchanges": exchanges, "conversations": conversations, "documents": documents});
-        let preview = self.hub.preview_forgetting(&selection).await?;
+        let project = self.hub.address().project();
+        let preview = self.hub.preview_forgetting(&selection, project).await?;
         let question = Question {
             items: &preview.items,
             messages: preview.messages,
@@ -151,7 +205,7 @@ impl HubServer {
                 to_result(&ForgetResult { forgotten: false, messages: 0, documents: 0 })?.into()
             }
             Consent::Given => {
-                let reply = self.hub.forget(&selection, &preview.plan).await?;
+                let reply = self.hub.forget(&selection, &preview.plan, project).await?;
                 let (messages, documents) = (reply.messages, reply.documents);
                 to_result(&ForgetResult { forgotten: true, messages, documents })?.into()
             }
@@ -169,7 +223,7 @@ fn item(exchange: i64) -> String {
     ItemId::Exchange(ExchangeId::new(exchange)).to_string()
 }
 
-fn quote(superseded: client::Superseded) -> QuotationResult {
+fn quote(superseded: Superseded) -> QuotationResult {
     let id = match (superseded.exchange, superseded.document) {
         (Some(exchange), _) => Some(item(exchange)),
         (None, Some(name)) => Some(ItemId::Document(name).to_string()),
@@ -233,7 +287,7 @@ impl ServerHandler for HubServer {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let connection = self.hub.connect().await.map_err(Self::unavailable)?;
+        let connection = self.connect().await.map_err(Self::unavailable)?;
         connection
             .list_resources(request)
             .await
@@ -253,7 +307,7 @@ impl ServerHandler for HubServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let connection = self.hub.connect().await.map_err(Self::unavailable)?;
+        let connection = self.connect().await.map_err(Self::unavailable)?;
         let read = connection.read_resource_once(request).await;
         read.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
@@ -271,7 +325,7 @@ impl ServerHandler for HubServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let connection = self.hub.connect().await.map_err(Self::unavailable)?;
+        let connection = self.connect().await.map_err(Self::unavailable)?;
         let prompt = connection.get_prompt_once(request).await;
         prompt.map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }

@@ -1,8 +1,8 @@
-//! Statements that have not reached the hub yet.
+//! Requests that have not reached the hub yet.
 //!
-//! Each is a file, which is on disk before the client gets an answer. The names of the files are in the order in which the
-//! statements were made, and one process at a time sends them. A file is deleted when the hub has confirmed its
-//! statement; the hub stores a statement once, however often it is sent.
+//! Each is a file, which is on disk before anybody is told that it is stored. The names of the files are in the order in
+//! which the requests were made, and one process at a time sends them. A file is deleted when the hub has confirmed its
+//! request; the hub stores it once, however often it is sent.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -12,33 +12,53 @@ use std::{
 };
 
 use memoir_core::{Clock as _, SystemClock};
-use memoir_runtime::{Failure, files::replace_private, home::Home, operations::tokens::random_text};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// A statement for the hub.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct QueuedStatement {
-    /// Identifies the statement, so that the hub stores it once.
-    pub(super) key: String,
+use crate::{
+    failure::Failure,
+    files::{create_private_directory, replace_private},
+    home::Home,
+    operations::tokens::random_text,
+};
+
+/// A request to store something.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueuedRequest {
+    /// Identifies the request, so that the hub stores what it contains once.
+    pub key: String,
     /// Project that it is stored in. `None` for the project of the hub itself.
-    pub(super) project: Option<String>,
-    pub(super) statement: String,
-    pub(super) shared: bool,
-    /// Name of the program that made it.
-    pub(super) program: String,
+    pub project: Option<String>,
+    /// Whether it may be stored in another project, if the token covers only that one.
+    pub may_differ: bool,
+    /// Route of the REST API that takes it.
+    pub route: String,
+    /// What the route takes.
+    pub body: Value,
 }
 
-/// A statement and its file.
+impl QueuedRequest {
+    /// Creates a request with a new key.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system has no random numbers.
+    pub fn new(route: &str, project: Option<String>, body: Value) -> Result<Self, Failure> {
+        Ok(Self { key: random_text()?, project, may_differ: false, route: route.to_owned(), body })
+    }
+}
+
+/// A request and its file.
 pub(super) struct Entry {
     path: PathBuf,
-    pub(super) statement: QueuedStatement,
+    pub(super) request: QueuedRequest,
 }
 
-/// The statements for a hub.
+/// The requests for a hub.
 pub(super) struct Queue {
     directory: PathBuf,
-    /// Time of the last statement, so that those of one process are never in the wrong order.
+    /// Time of the last request, so that those of one process are never in the wrong order.
     last: AtomicI64,
 }
 
@@ -49,25 +69,20 @@ impl Queue {
         Self { directory: home.data().join("hub").join(hash), last: AtomicI64::new(0) }
     }
 
-    /// Returns a key for a new statement.
-    pub(super) fn new_key() -> Result<String, Failure> {
-        random_text()
-    }
-
-    /// Stores a statement.
-    pub(super) fn add(&self, statement: &QueuedStatement) -> Result<(), Failure> {
+    /// Stores a request.
+    pub(super) fn add(&self, request: &QueuedRequest) -> Result<(), Failure> {
         let now = SystemClock.now().as_millis();
         let last = self.last.fetch_max(now, Ordering::SeqCst);
         let moment = if now > last { now } else { self.last.fetch_add(1, Ordering::SeqCst) + 1 };
-        let path = self.directory.join(format!("{moment:015}-{}.json", statement.key));
-        let bytes = serde_json::to_vec(statement).map_err(io::Error::from)?;
+        let path = self.directory.join(format!("{moment:015}-{}.json", request.key));
+        let bytes = serde_json::to_vec(request).map_err(io::Error::from)?;
         replace_private(&path, &bytes).map_err(|error| {
-            Failure::failed(format!("the statement could not be stored on this machine: {error}"))
+            Failure::failed(format!("it could not be stored on this machine: {error}"))
                 .hint("Check that the data directory is writable and the disk is not full.")
         })
     }
 
-    /// Returns all statements in their order.
+    /// Returns all requests in their order.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, Failure> {
         let files = match fs::read_dir(&self.directory) {
             Ok(files) => files,
@@ -82,9 +97,9 @@ impl Queue {
         for path in paths {
             match fs::read(&path) {
                 Ok(bytes) => match serde_json::from_slice(&bytes) {
-                    Ok(statement) => entries.push(Entry { path, statement }),
+                    Ok(request) => entries.push(Entry { path, request }),
                     Err(error) => {
-                        tracing::warn!(%error, path = %path.display(), "a waiting statement is damaged")
+                        tracing::warn!(%error, path = %path.display(), "a waiting request is damaged")
                     }
                 },
                 // Another process has just sent it.
@@ -95,15 +110,18 @@ impl Queue {
         Ok(entries)
     }
 
-    /// Removes a statement that the hub has stored.
+    /// Removes a request that the hub has confirmed, or that is withdrawn.
     pub(super) fn remove(&self, entry: &Entry) -> Result<(), Failure> {
-        Ok(fs::remove_file(&entry.path)?)
+        match fs::remove_file(&entry.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
-    /// Puts a statement aside that the hub will never store, so that the others can be sent. The user can read it.
+    /// Puts a request aside that the hub will never accept, so that the others can be sent. The user can read it.
     pub(super) fn put_aside(&self, entry: &Entry) -> Result<PathBuf, Failure> {
         let directory = self.directory.join("refused");
-        memoir_runtime::files::create_private_directory(&directory)?;
+        create_private_directory(&directory)?;
         let path = directory.join(entry.path.file_name().unwrap_or_default());
         fs::rename(&entry.path, &path)?;
         Ok(path)
@@ -111,7 +129,7 @@ impl Queue {
 
     /// Returns the right to send, or `None` if another process is sending.
     pub(super) fn lock(&self) -> Result<Option<File>, Failure> {
-        memoir_runtime::files::create_private_directory(&self.directory)?;
+        create_private_directory(&self.directory)?;
         let path: &Path = &self.directory.join("lock");
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         match file.try_lock() {
@@ -128,27 +146,21 @@ mod tests {
 
     use super::*;
 
-    fn statement(key: &str) -> QueuedStatement {
-        QueuedStatement {
-            key: key.into(),
-            project: None,
-            statement: format!("Statement {key}."),
-            shared: false,
-            program: "test".into(),
-        }
+    fn request(key: &str) -> QueuedRequest {
+        QueuedRequest { key: key.into(), ..QueuedRequest::new("statements", None, Value::Null).unwrap() }
     }
 
     #[test]
-    fn statements_keep_their_order_and_damaged_files_stop_nothing() {
+    fn requests_keep_their_order_and_damaged_files_stop_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let queue = Queue::new(&Home::in_directory(directory.path()), "https://hub.example");
         // The order is that of the calls, not of the keys.
         for key in ["z", "y", "x", "a"] {
-            queue.add(&statement(key)).unwrap();
+            queue.add(&request(key)).unwrap();
         }
         fs::write(queue.directory.join("000-damaged.json"), "{").unwrap();
         let keys = |entries: &[Entry]| -> String {
-            entries.iter().map(|entry| entry.statement.key.as_str()).collect()
+            entries.iter().map(|entry| entry.request.key.as_str()).collect()
         };
         let entries = queue.entries().unwrap();
         assert_eq!(keys(&entries), "zyxa");

@@ -1,0 +1,15 @@
+//! The memory of another machine, the hub, which serves it with `memoir serve`.
+//!
+//! What is to be stored there waits in files on this machine until the hub has confirmed it, so nothing is lost while the
+//! network fails. What is read is never written to this machine's disk.
+
+mod address;
+mod client;
+mod copies;
+mod memory;
+mod queue;
+
+pub use address::HubAddress;
+pub use client::{ForgetPreview, ForgetReply, Hub, HubError, Sent};
+pub use memory::HubMemory;
+pub use queue::QueuedRequest;

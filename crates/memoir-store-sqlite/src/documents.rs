@@ -152,6 +152,19 @@ impl Documents for SqliteStore {
         Ok(result.rows_affected() > 0)
     }
 
+    async fn unembedded_chunk_count(&self, id: DocumentId, model: &str) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM chunks WHERE document_id = ?1
+               AND NOT EXISTS (SELECT 1 FROM chunk_embeddings WHERE model = ?2 AND chunk_id = chunks.id)",
+        )
+        .bind(id.get())
+        .bind(model)
+        .fetch_one(&self.readers)
+        .await
+        .or_store_error()?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
     async fn delete_chunk_vectors(&self, id: DocumentId) -> Result<u64> {
         let mut transaction = self.begin_write().await?;
         let result = sqlx::query(

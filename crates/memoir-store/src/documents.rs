@@ -166,6 +166,9 @@ pub trait Documents: Send + Sync {
     /// Deletes a document with everything derived from it. Returns whether it existed.
     async fn delete_document(&self, id: DocumentId) -> Result<bool>;
 
+    /// Returns the number of chunks of a document without an embedding of `model`.
+    async fn unembedded_chunk_count(&self, id: DocumentId, model: &str) -> Result<u64>;
+
     /// Deletes the embeddings of a document so that they are recomputed. Returns the number deleted.
     async fn delete_chunk_vectors(&self, id: DocumentId) -> Result<u64>;
 

@@ -1,6 +1,6 @@
 //! The pages of `memoir serve`, as a browser without scripts sees them. `cargo xtask interop` uses them with Chromium.
 
-use memoir_testkit::{HttpReply, HttpServer, TestHome};
+use memoir_testkit::{HttpReply, HttpServer, TestHome, wait_until};
 use serde_json::json;
 
 use crate::{
@@ -238,6 +238,9 @@ fn what_the_script_calls_answers_line_by_line() {
     assert_eq!(added.json(), json!({"name": "packing-list", "outcome": "added"}));
     let shown = server.get("/api/v1/documents/packing-list").json();
     assert!(shown["text"].as_str().unwrap().contains("The blue tent."), "{shown}");
+    wait_until("the document is embedded", || {
+        server.get("/api/v1/documents/packing-list").json()["pending"] == 0
+    });
 
     let prompt = |text: &str, conversation: serde_json::Value| {
         call("POST", "/chat/turns", json!({"text": text, "conversation": conversation}).to_string())

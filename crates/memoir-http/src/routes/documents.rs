@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::{Json, extract::Request};
 use http::StatusCode;
 use memoir_core::Document;
+use memoir_runtime::view::DocumentText;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -47,6 +48,8 @@ pub(super) struct DocumentTextBody {
     document: DocumentBody,
     /// Its whole text.
     text: String,
+    /// Number of parts that are found only by keyword yet, because they have not been embedded.
+    pending: u64,
 }
 
 /// How long a new document is embedded. Later sessions embed the rest.
@@ -93,7 +96,8 @@ pub(super) async fn show(
     Segment(name): Segment<String>,
 ) -> Result<Json<DocumentTextBody>, Problem> {
     let document = view.document(&name).await?.ok_or_else(|| Problem::missing("such document"))?;
-    Ok(Json(DocumentTextBody { document: document.document.into(), text: document.text }))
+    let DocumentText { document, text, unembedded } = document;
+    Ok(Json(DocumentTextBody { document: document.into(), text, pending: unembedded }))
 }
 
 /// Add a document

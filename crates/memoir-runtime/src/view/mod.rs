@@ -72,6 +72,8 @@ pub struct DocumentText {
     pub document: Document,
     /// The whole text.
     pub text: String,
+    /// Number of parts that are not found by meaning yet.
+    pub unembedded: u64,
 }
 
 /// The memory as another program sees it.
@@ -317,7 +319,8 @@ impl MemoryView {
             // A chunk begins with the end of the previous one, which is already in the text.
             text.push_str(chunk.text.get(chunk.overlap..).unwrap_or_default());
         }
-        Ok(Some(DocumentText { document, text }))
+        let unembedded = store.unembedded_chunk_count(document.id, self.recall.embedder.name()).await?;
+        Ok(Some(DocumentText { document, text, unembedded }))
     }
 
     async fn may_see(&self, document: &Document) -> Result<bool, Failure> {

@@ -213,7 +213,9 @@ pub async fn chunks_are_embedded_once(store: Arc<dyn Store>) {
     let document = store.document("a").await.unwrap().unwrap();
     let chunks = store.document_chunks(document.id).await.unwrap();
     assert_eq!(nearest[0].chunk_id, chunks[0].id, "existing embeddings are not replaced");
+    assert_eq!(store.unembedded_chunk_count(document.id, MODEL).await.unwrap(), 0);
     assert_eq!(store.delete_chunk_vectors(document.id).await.unwrap(), 4);
+    assert_eq!(store.unembedded_chunk_count(document.id, MODEL).await.unwrap(), 2);
     assert_eq!(count().await, 2, "both chunks are to be embedded again");
     assert_eq!(store.delete_embeddings().await.unwrap(), 0);
 }

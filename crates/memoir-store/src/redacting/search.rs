@@ -51,6 +51,7 @@ delegate! { Documents {
     fn document_chunks(id: DocumentId) -> Vec<Chunk>;
     fn chunks(ids: &[ChunkId]) -> Vec<Chunk>;
     fn delete_document(id: DocumentId) -> bool;
+    fn unembedded_chunk_count(id: DocumentId, model: &str) -> u64;
     fn delete_chunk_vectors(id: DocumentId) -> u64;
     fn put_chunk_vectors(model: &str, vectors: &[ChunkVectors]) -> ();
     fn nearest_chunks(search: &ChunkSearch<'_>) -> Vec<ChunkMatch>;

@@ -21,6 +21,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
+use tokio_io_timeout::TimeoutStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -172,10 +173,13 @@ impl Connection {
             let mut router = router.clone();
             async move { tower_service::Service::call(&mut router, request.map(Body::new)).await }
         });
+        // A client that does not read what it asked for must not hold it for ever.
+        let mut stream = TimeoutStream::new(stream);
+        stream.set_write_timeout(Some(state.limits.request_time));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(state.limits.header_time)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Box::pin(stream)), service);
         state.metrics.connections.inc();
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, %address, "a connection failed");

@@ -83,7 +83,7 @@ fn a_statement_that_is_sent_again_is_stored_once() {
     let selection = json!({"exchanges": [first["exchange"]]});
     let plan = server.post("/api/v1/forget/preview", &selection).json()["plan"].clone();
     server.post("/api/v1/forget", &json!({"selection": selection, "plan": plan})).json();
-    assert_eq!(send("a-1", STATEMENT).status, 404, "what was forgotten does not come back");
+    assert_eq!(send("a-1", STATEMENT).status, 410, "what was forgotten does not come back");
     assert_eq!(home.count("exchanges"), 1);
 }
 

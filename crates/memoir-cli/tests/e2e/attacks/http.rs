@@ -1,14 +1,14 @@
 //! Attacks on `memoir serve` from the network and from other pages in the user's browser.
 
-use std::{io::Write as _, time::Instant};
+use std::{io::Write as _, net::TcpListener, time::Instant};
 
-use memoir_testkit::{HttpServer, wait_until};
+use memoir_testkit::{HttpServer, Reply, ScriptedProvider, wait_until};
 use serde_json::json;
 
 use crate::home;
 
 /// Every page that needs a token, with a method that it supports.
-const PRIVATE: [(&str, &str); 24] = [
+const PRIVATE: [(&str, &str); 25] = [
     ("GET", "/api/v1/events"),
     ("GET", "/api/v1/core-memory"),
     ("PUT", "/api/v1/core-memory/user"),
@@ -25,6 +25,7 @@ const PRIVATE: [(&str, &str); 24] = [
     ("GET", "/api/v1/documents"),
     ("GET", "/api/v1/documents/x"),
     ("POST", "/api/v1/statements"),
+    ("POST", "/api/v1/exchanges"),
     ("POST", "/api/v1/forget/preview"),
     ("POST", "/api/v1/forget"),
     ("PUT", "/api/v1/documents?name=x.md"),
@@ -101,6 +102,58 @@ fn a_token_does_only_what_it_allows() {
     refused(server.post_as(&writer, "/api/v1/recall", &json!({"question": "walrus"})), "read");
     refused(server.get_as(&writer, "/api/v1/conversations"), "read");
     assert_eq!(home.exchanges().len(), 1);
+}
+
+#[test]
+fn nothing_that_is_sent_makes_the_server_fetch_an_address() {
+    let home = home();
+    // What the attacker wants to reach from inside.
+    let inside = TcpListener::bind("127.0.0.1:0").unwrap();
+    inside.set_nonblocking(true).unwrap();
+    let url = format!("http://{}", inside.local_addr().unwrap());
+    let provider = ScriptedProvider::always(Reply::text("Fine."));
+    let run = home.memoir(["serve", "--listen", "127.0.0.1:0"]).provider(&provider);
+    let server = HttpServer::run(&home, run);
+    let upload = |name: &str, text: String| {
+        let request = server.client().put(server.url(&format!("/api/v1/documents?name={name}")));
+        server.send(request.bearer_auth(&server.token).body(text))
+    };
+    let page = format!(
+        "<!DOCTYPE html [<!ENTITY inside SYSTEM '{url}/entity'>]><html><head><base href='{url}'>
+         <link rel=stylesheet href='{url}/style'><meta http-equiv=refresh content='0; url={url}'>
+         <script src='{url}/script'></script></head><body>Harbour plan &inside;
+         <img src='{url}/image'><iframe src='{url}/frame'></iframe><object data='{url}/object'></object></body></html>"
+    );
+    assert_eq!(upload("plan.html", page).status, 200);
+    assert_eq!(upload("plan.md", format!("# Plan\n\n![x]({url}/image) <{url}> [a]: {url}/a")).status, 200);
+    let pdf = format!("%PDF-1.4\n1 0 obj<</Type/Action/S/URI/URI({url})>>endobj\ntrailer<</Root 1 0 R>>");
+    upload("plan.pdf", pdf);
+    assert_eq!(upload(&url, "text".into()).status, 400, "a name is not an address");
+
+    // Requests to the proxy say what a model may read, but not where anything is.
+    let chat = |model: &str, content: serde_json::Value| {
+        let body = json!({
+            "model": model, "messages": [{"role": "user", "content": content}],
+            "base_url": url, "api_base": url, "endpoint": url,
+            "metadata": {"upstream": url},
+        });
+        let request = server.client().post(server.url("/v1/chat/completions")).bearer_auth(&server.token);
+        let request = request.header("x-forwarded-host", &url).header("forwarded", format!("host={url}"));
+        server.send(request.header("memoir-project", &url).json(&body))
+    };
+    let image =
+        json!([{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": url}}]);
+    assert_eq!(chat("openai-compatible/m", image.clone()).status, 200);
+    assert_eq!(provider.requests().len(), 1, "the provider that the user chose gets it");
+    for model in ["memoir/recall", &url, &format!("openai-compatible/{url}"), &format!("ollama/{url}/x")] {
+        chat(model, image.clone());
+    }
+    let recall = json!({"question": format!("What is at {url}/image?")});
+    assert_eq!(server.post("/api/v1/recall", &recall).status, 200);
+    server.get(&format!("/v1/models/{url}"));
+    server.get(&format!("/mcp/{url}"));
+    let error = inside.accept().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock, "nothing was fetched");
 }
 
 #[test]
@@ -238,6 +291,34 @@ fn large_and_slow_requests_are_refused() {
     let slow = server.send_bytes(head("Content-Length: 50").as_bytes());
     assert!(slow.starts_with("HTTP/1.1 408"), "{slow}");
     assert!(begun.elapsed().as_secs() < 30, "neither holds a connection for long");
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_cut_off() {
+    let home = home();
+    let server = HttpServer::start(&home, &[]);
+    let message =
+        |role: &str, text: String| json!({"role": role, "text": text, "created": "2026-05-01T12:00:00Z"});
+    let exchange = json!({
+        "thread": "t", "number": 1, "model": "m",
+        "started": "2026-05-01T12:00:00Z", "completed": "2026-05-01T12:00:00Z",
+        "messages": [message("user", "A long story, please.".into()), message("assistant", "ok ".repeat(5 << 20))],
+    });
+    assert_eq!(server.post("/api/v1/exchanges", &exchange).status, 201);
+    server.stop();
+    let server = HttpServer::start(&home, &["--max-time", "1"]);
+    let connections = || {
+        let metrics = server.get("/metrics").body;
+        let line = metrics.lines().find_map(|line| line.strip_prefix("memoir_http_connections ")).unwrap();
+        line.trim().parse::<u32>().unwrap()
+    };
+    let mut idle = server.connect();
+    let (address, token) = (&server.address, &server.token);
+    let request =
+        format!("GET /api/v1/export HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\r\n");
+    idle.write_all(request.as_bytes()).unwrap();
+    wait_until("the client asks for more than it reads", || connections() == 2);
+    wait_until("it is cut off", || connections() == 1);
 }
 
 #[test]

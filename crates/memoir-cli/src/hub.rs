@@ -8,22 +8,9 @@ use crate::args::{Args, Command};
 pub(crate) fn of_conversation(args: &Args, environment: &Environment) -> Result<Option<HubAddress>, Failure> {
     let is_conversation = matches!(args.command, None | Some(Command::Chat(_))) && !args.chat.incognito;
     match environment.hub_url().filter(|_| is_conversation) {
-        Some(url) => address(url, None, environment).map(Some),
+        Some(url) => HubAddress::with_token_of(environment, url, None).map(Some),
         None => Ok(None),
     }
-}
-
-/// Checks an address, for a project or for all that the token covers.
-pub(crate) fn address(
-    url: &str,
-    project: Option<String>,
-    environment: &Environment,
-) -> Result<HubAddress, Failure> {
-    let token = environment.hub_token().ok_or_else(|| {
-        Failure::usage("the server at this address needs a token")
-            .hint("Set `MEMOIR_TOKEN` to one that `memoir serve token add` creates there.")
-    })?;
-    HubAddress::new(url, token.to_owned(), project)
 }
 
 /// Fails if a command would use the memory of this machine although the user works with that of another.

@@ -42,6 +42,11 @@ impl Home {
         self.data.join("backups")
     }
 
+    /// Returns the directory of requests that wait for the memory of another machine.
+    pub(crate) fn hub_queues(&self) -> PathBuf {
+        self.data.join("hub")
+    }
+
     /// Returns the directory of posts.
     pub fn posts(&self) -> PathBuf {
         self.data.join("posts")

@@ -25,6 +25,7 @@ use memoir_core::{ConversationId, TimeZone};
 use memoir_recall::Recall;
 use memoir_runtime::{
     Failure, Runtime, RuntimeOptions,
+    hub::HubAddress,
     operations::{
         config::ConfigSources,
         systemd::{self, Service},
@@ -93,7 +94,8 @@ pub(crate) async fn run_without_memory(
                 ServedScope::All => None,
                 ServedScope::Project => Some(named.clone().unwrap_or_else(|| project.display().to_string())),
             };
-            serve_hub(hub::address(url, at_hub, environment)?, home, tokio::io::stdout()).await?
+            let address = HubAddress::with_token_of(environment, url, at_hub)?;
+            serve_hub(address, home, tokio::io::stdout()).await?
         }
         Some(Command::Repair { json }) => backup::repair(home, *json).await?,
         Some(Command::Doctor { json }) => doctor::run(home, &project, environment, *json).await?,

@@ -125,6 +125,9 @@ fn what_is_said_offline_is_sent_later_in_order_and_once() {
         assert!(output.status.success() && notes.contains("the hub cannot be reached"), "{notes}");
     }
     assert_eq!(laptop.home.files_containing("The ladder").len(), 1, "it waits on the disk");
+    let report = String::from_utf8(laptop.memoir(&["doctor"]).output().stdout).unwrap();
+    assert!(report.contains("wait to be sent to another machine: 2"), "{report}");
+    assert!(report.contains("the hub cannot be reached"), "{report}");
 
     let server = HttpServer::run(&hub, hub.memoir(["serve", "--listen", &address]));
     laptop.ask(statements[2]);

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use crate::failure::Failure;
+use crate::{environment::Environment, failure::Failure};
 
 /// Where a hub is, and what lets this machine in.
 #[derive(Clone)]
@@ -41,6 +41,23 @@ impl HubAddress {
         // Projects are named by their paths. That of another system may begin differently.
         let project = project.map(|project| format!("/{}", project.trim_matches('/')));
         Ok(Self { url: parsed, token, project })
+    }
+
+    /// Checks an address whose token is in `MEMOIR_TOKEN`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no token, and like [`Self::new`].
+    pub fn with_token_of(
+        environment: &Environment,
+        url: &str,
+        project: Option<String>,
+    ) -> Result<Self, Failure> {
+        let token = environment.hub_token().ok_or_else(|| {
+            Failure::usage("the server at this address needs a token")
+                .hint("Set `MEMOIR_TOKEN` to one that `memoir serve token add` creates there.")
+        })?;
+        Self::new(url, token.to_owned(), project)
     }
 
     /// Returns the address, as the user gave it.

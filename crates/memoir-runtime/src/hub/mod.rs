@@ -12,4 +12,4 @@ mod queue;
 pub use address::HubAddress;
 pub use client::{ForgetPreview, ForgetReply, Hub, HubError, Sent};
 pub use memory::HubMemory;
-pub use queue::QueuedRequest;
+pub use queue::{QueuedRequest, Waiting};

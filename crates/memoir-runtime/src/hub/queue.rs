@@ -55,6 +55,50 @@ pub(super) struct Entry {
     pub(super) request: QueuedRequest,
 }
 
+/// Numbers of requests that have not reached any hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// Requests that wait.
+    pub requests: usize,
+    /// Requests that a hub will never accept.
+    pub refused: usize,
+}
+
+impl Waiting {
+    /// Counts the requests for all hubs.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the directory cannot be read.
+    pub fn count(home: &Home) -> Result<Self, Failure> {
+        let mut count = Self { requests: 0, refused: 0 };
+        for queue in list(&home.hub_queues())? {
+            count.requests += list(&queue)?.iter().filter(|path| is_request(path)).count();
+            count.refused += list(&queue.join(REFUSED))?.iter().filter(|path| is_request(path)).count();
+        }
+        Ok(count)
+    }
+}
+
+/// Directory in a queue for requests that the hub refused.
+const REFUSED: &str = "refused";
+
+/// Returns what is in a directory, in order. One that does not exist is empty.
+fn list(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let files = match fs::read_dir(directory) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut paths = files.map(|file| Ok(file?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn is_request(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
 /// The requests for a hub.
 pub(super) struct Queue {
     directory: PathBuf,
@@ -66,7 +110,7 @@ impl Queue {
     /// Opens the queue for the hub with this address.
     pub(super) fn new(home: &Home, url: &str) -> Self {
         let hash: String = Sha256::digest(url).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        Self { directory: home.data().join("hub").join(hash), last: AtomicI64::new(0) }
+        Self { directory: home.hub_queues().join(hash), last: AtomicI64::new(0) }
     }
 
     /// Stores a request.
@@ -84,17 +128,8 @@ impl Queue {
 
     /// Returns all requests in their order.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, Failure> {
-        let files = match fs::read_dir(&self.directory) {
-            Ok(files) => files,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error.into()),
-        };
-        let paths = files.map(|file| Ok(file?.path())).collect::<io::Result<Vec<PathBuf>>>()?;
-        let is_entry = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-        let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_entry).collect();
-        paths.sort();
         let mut entries = Vec::new();
-        for path in paths {
+        for path in list(&self.directory)?.into_iter().filter(|path| is_request(path)) {
             match fs::read(&path) {
                 Ok(bytes) => match serde_json::from_slice(&bytes) {
                     Ok(request) => entries.push(Entry { path, request }),
@@ -120,7 +155,7 @@ impl Queue {
 
     /// Puts a request aside that the hub will never accept, so that the others can be sent. The user can read it.
     pub(super) fn put_aside(&self, entry: &Entry) -> Result<PathBuf, Failure> {
-        let directory = self.directory.join("refused");
+        let directory = self.directory.join(REFUSED);
         create_private_directory(&directory)?;
         let path = directory.join(entry.path.file_name().unwrap_or_default());
         fs::rename(&entry.path, &path)?;

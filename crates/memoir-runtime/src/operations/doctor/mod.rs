@@ -1,6 +1,7 @@
 //! Diagnosing problems: checks everything that Memoir depends on and suggests a remedy for each problem.
 
 mod files;
+mod hub;
 mod log;
 mod sessions;
 
@@ -117,6 +118,7 @@ pub async fn examine(home: &Home, project: &Path, environment: &Environment) -> 
     {
         report.add_failure("sessions", &failure);
     }
+    hub::check(home, environment, &mut report).await;
     log::check(&home.log_file(), &mut report);
     if let Some(store) = store {
         store.close().await;

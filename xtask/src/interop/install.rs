@@ -1,4 +1,4 @@
-//! Installs packages from the registries of npm and PyPI, once.
+//! Installs packages from the registries of npm, PyPI and Rust, once.
 
 use std::{
     path::PathBuf,
@@ -57,6 +57,19 @@ impl Installer {
         };
         self.once(&directory, install)?;
         Ok(programs)
+    }
+
+    /// Builds a program from the registry of Rust, and returns the directory that it is in.
+    pub(super) fn cargo(&self, package: &str, version: &str) -> Result<PathBuf, String> {
+        let directory = self.cache.join(format!("{package}-{version}"));
+        let install = || {
+            let mut command = Command::new("cargo");
+            command.env("CARGO_TARGET_DIR", directory.join("target"));
+            command.args(["install", "-q", "--locked", "--debug", "--version", version, "--root"]);
+            run(command.arg(&directory).arg(package))
+        };
+        self.once(&directory, install)?;
+        Ok(directory.join("bin"))
     }
 
     /// Runs an installation, unless it has succeeded before.

@@ -78,7 +78,7 @@ pub(crate) fn run(binary: &Path, cache: PathBuf, extent: Extent) -> ChoreResult 
     mcp_servers::try_all(&mut bench, extent);
     http_clients::try_all(&mut bench);
     browser::try_all(&mut bench);
-    proxied_programs::try_all(&mut bench);
+    proxied_programs::try_all(&mut bench, extent);
     packaging::try_all(&mut bench);
     agents::try_all(&mut bench, extent);
     if extent == Extent::All {

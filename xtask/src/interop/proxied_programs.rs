@@ -5,17 +5,18 @@ use std::{fs, process::Command};
 use memoir_testkit::{HttpServer, Reply, ScriptedProvider, TestHome, wait_until};
 use serde_json::json;
 
-use super::{Bench, agents::outside, http_clients::run};
+use super::{Bench, Extent, agents::outside, http_clients::run};
 
 const OPENAI: (&str, &str) = ("openai (Python)", "3.51.0");
 const ANTHROPIC: &str = "2.10.0";
 const SCRIPT: (&str, &str) = ("openai (Node)", "7.55.0");
 const LLM: (&str, &str) = ("llm", "0.36");
-const LITELLM: (&str, &str) = ("LiteLLM", "1.109.1");
+const LITELLM: (&str, &str) = ("LiteLLM", "1.106.2");
+const AICHAT: (&str, &str) = ("aichat", "0.30.0");
 const QUESTION: &str = "What is my sailing boat called?";
 const ANSWER: &str = "It is Walrus Queen.";
 
-pub(super) fn try_all(bench: &mut Bench) {
+pub(super) fn try_all(bench: &mut Bench, extent: Extent) {
     let packages = [format!("openai=={}", OPENAI.1), format!("anthropic=={ANTHROPIC}")];
     let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
     let python = match bench.installer.python("sdk-programs", &packages, false) {
@@ -50,6 +51,9 @@ pub(super) fn try_all(bench: &mut Bench) {
     bench.record(OPENAI, "proxy: errors in the words of the SDKs", step("refuse"));
     try_llm(bench, &home, &server, &provider);
     try_litellm(bench, &home, &server, &provider);
+    if extent == Extent::All {
+        try_aichat(bench, &home, &server, &provider);
+    }
     (0..3).for_each(|_| provider.push(Reply::text(ANSWER)));
     let result = run_node(bench, &server);
     bench.record(SCRIPT, "proxy: the fact comes back", result);
@@ -74,6 +78,33 @@ fn try_llm(bench: &mut Bench, home: &TestHome, server: &HttpServer, provider: &S
     };
     let result = ask();
     bench.record(LLM, "proxy: the fact comes back", result);
+}
+
+/// Asks with the program `aichat`, whose answers are streams unless it is told otherwise.
+fn try_aichat(bench: &mut Bench, home: &TestHome, server: &HttpServer, provider: &ScriptedProvider) {
+    for options in [&[][..], &["--no-stream"]] {
+        let ask = || {
+            let programs = bench.installer.cargo(AICHAT.0, AICHAT.1)?;
+            let directory = home.workspace().join("aichat");
+            fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+            let config = json!({
+                "model": "memoir:openai-compatible/m",
+                "clients": [{
+                    "type": "openai-compatible", "name": "memoir", "api_base": server.url("/v1"),
+                    "api_key": server.token, "models": [{"name": "openai-compatible/m"}],
+                }],
+            });
+            fs::write(directory.join("config.yaml"), config.to_string())
+                .map_err(|error| error.to_string())?;
+            provider.push(Reply::text(ANSWER));
+            let mut command = outside(home, &programs.join("aichat"));
+            command.env("AICHAT_CONFIG_DIR", &directory).args(options).arg(QUESTION);
+            let printed = run(&mut command)?;
+            recalled(printed.trim() == ANSWER, provider)
+        };
+        let result = ask();
+        bench.record(AICHAT, format!("proxy {options:?}: the fact comes back"), result);
+    }
 }
 
 fn try_litellm(bench: &mut Bench, home: &TestHome, server: &HttpServer, provider: &ScriptedProvider) {

@@ -213,7 +213,14 @@ impl Runtime {
         if let Some(hub) = self.hub() {
             hub.forget(target).await?;
         }
-        forgetting::forget(target, self.store().as_ref(), recall, self.home()).await
+        // The ids of a memory without a file mean something else in copies of the user's memory.
+        let home = match self.persistence() {
+            Persistence::Permanent | Persistence::Demo => self.home().clone(),
+            Persistence::Incognito | Persistence::Hub => {
+                self.home().disposable(self.models().environment.temporary())
+            }
+        };
+        forgetting::forget(target, self.store().as_ref(), recall, &home).await
     }
 
     /// Returns the models and the configuration.

@@ -131,6 +131,25 @@ fn a_session_backs_up_the_memory_once_a_day_and_forgetting_includes_the_backup()
 }
 
 #[test]
+fn what_is_undone_in_incognito_mode_is_not_deleted_from_backups() {
+    let home = home_with_harbors();
+    let mut terminal = Terminal::open(&home, None, (24, 120), &["--model", "memoir/recall"]);
+    wait_until("a backup", || !backups(&home).is_empty());
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    let provider = ScriptedProvider::always(Reply::text("Noted."));
+    let mut terminal = Terminal::open(&home, Some(&provider), (24, 120), &["--incognito"]);
+    terminal.submit("The quokka lives on Rottnest");
+    terminal.wait_for("Noted.");
+    terminal.submit("/undo");
+    terminal.wait_for("Deleted the last exchange");
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    // The exchange that was undone and the first one of the memory have the same id.
+    assert_eq!(home.files_containing("harbor000 is far away").len(), 2, "the memory and its backup");
+}
+
+#[test]
 fn a_single_prompt_backs_up_a_memory_that_exists_for_a_while() {
     let home = home_with_harbors();
     let ask = ["-p", "Where is harbor001?", "--model", "memoir/recall"];

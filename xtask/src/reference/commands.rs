@@ -44,7 +44,11 @@ const GROUPS: [Group; 9] = [
         subcommands: &["models", "cost"],
         slash_commands: &["model", "models", "cost"],
     },
-    Group { title: "Other programs", subcommands: &["connect", "hook", "why", "serve"], slash_commands: &[] },
+    Group {
+        title: "Other programs",
+        subcommands: &["connect", "hook", "why", "open", "serve"],
+        slash_commands: &[],
+    },
     Group {
         title: "Tools and approvals",
         subcommands: &["mcp"],

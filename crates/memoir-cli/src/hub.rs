@@ -57,9 +57,7 @@ pub(crate) fn refuse_other_memory(command: &Command, environment: &Environment) 
 
 /// Sends what waits for the hub, and says if something still does.
 pub(crate) async fn finish(runtime: &Runtime) {
-    if let Some(hub) = runtime.hub()
-        && let Some(sentence) = hub.finish().await
-    {
-        note!("{}", printable(&sentence));
+    if let Some(hub) = runtime.hub() {
+        hub.finish().await.iter().for_each(|sentence| note!("{}", printable(sentence)));
     }
 }

@@ -85,7 +85,7 @@ impl Recall {
     /// A stage that fails is skipped and reported in [`Recollection::notices`].
     pub async fn ask(&self, text: &str, kind: QueryKind, filter: Filter) -> Recollection {
         // What was said in a conversation of the store is in the store.
-        let problem = if filter.conversation.is_none() { self.supply(text).await } else { None };
+        let problem = if filter.conversation.is_none() { self.supply(text, &filter).await } else { None };
         let inquiry = self.run(Inquiry::new(text, kind, filter), &self.settings.stages).await;
         let mut recollection = self.collect(inquiry).await;
         recollection.notices.extend(problem);

@@ -120,7 +120,13 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let (partial, mut file) = Partial::create_file(path)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    partial.finish(path)
+    partial.finish(path)?;
+    // The name must survive a power failure, too.
+    #[cfg(unix)]
+    if let Some(directory) = path.parent() {
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// Returns `path` with a leading `~` replaced by the user's home directory.

@@ -26,9 +26,10 @@ pub(super) async fn banner(app: &mut App) -> Option<FirstChoices> {
     let mut choices = None;
     match (app.session.runtime.persistence(), app.session.conversation()) {
         (Persistence::Incognito, _) => say!("Incognito: memory is neither read nor written."),
-        (Persistence::Hub, _) => {
-            say!("The memory is at {}.", app.session.runtime.hub().map_or("", HubMemory::url))
-        }
+        (Persistence::Hub, _) => say!(
+            "The memory is at {}. Settings that you change here last until you exit.",
+            app.session.runtime.hub().map_or("", HubMemory::url)
+        ),
         (Persistence::Demo, _) => {
             say!(
                 "Demo: a temporary memory with three months of a made-up project, deleted when you exit. Try asking:"

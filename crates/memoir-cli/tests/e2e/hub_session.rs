@@ -1,6 +1,11 @@
 //! `MEMOIR_URL`: conversations that use the memory of another machine.
 
-use std::sync::atomic::Ordering;
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    sync::atomic::Ordering,
+    thread,
+};
 
 use memoir_testkit::{
     HttpServer, McpClient, McpRevision, ProgramRun, Reply, ScriptedProvider, Terminal, TestHome, wait_until,
@@ -200,11 +205,15 @@ fn what_is_undone_replaced_or_forgotten_is_gone_at_the_hub() {
     terminal.wait_for("8443.");
     terminal.submit("/search staging server port");
     let screen = terminal.wait_for("listens on port 8443");
-    let id = screen.lines().rev().find_map(|line| {
-        let (_, rest) = line.split_once("exchange ")?;
-        rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u64>().ok()
-    });
-    terminal.submit(&format!("/memory forget --exchange {} --yes", id.unwrap()));
+    let number_after = |name: &str| {
+        let found = screen.lines().rev().find_map(|line| line.split_once(name)).unwrap().1;
+        found.split(|letter: char| !letter.is_ascii_digit()).next().unwrap().to_owned()
+    };
+    // This is the statement, which came from the hub.
+    let (conversation, exchange) = (number_after(" conversation "), number_after(" exchange "));
+    terminal.submit(&format!("/resume {conversation}"));
+    terminal.wait_for(&format!("only a part of conversation {conversation} is on this machine"));
+    terminal.submit(&format!("/memory forget --exchange {exchange} --yes"));
     wait_until("the statement is forgotten", || !prompts(&server).contains(&STATEMENT.to_owned()));
     terminal.submit("/backup");
     terminal.wait_for("/backup needs the whole memory, which is on another machine.");
@@ -212,6 +221,114 @@ fn what_is_undone_replaced_or_forgotten_is_gone_at_the_hub() {
     terminal.wait_for("this needs the whole memory");
     terminal.submit("/exit");
     terminal.wait_for_exit();
+}
+
+#[test]
+fn what_may_have_reached_the_hub_is_deleted_there() {
+    let hub = home();
+    let server = HttpServer::start(&hub, &[]);
+    let (lossy, lost) = lose_answers(&server.address, 1);
+    let laptop = Laptop::with_token(&lossy, &server.token);
+    let provider = ScriptedProvider::start([Reply::text("Noted.")]);
+    let mut terminal = laptop.open(Some(&provider));
+    terminal.submit("My locker has the number 117.");
+    terminal.wait_for("Noted.");
+    wait_until("the hub stores it, and its answer is lost", || {
+        prompts(&server).len() == 1 && lost.load(Ordering::SeqCst) == 1
+    });
+    terminal.submit("/undo");
+    terminal.wait_for("Deleted the last exchange");
+    assert_eq!(prompts(&server), [""; 0]);
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+    assert_eq!((prompts(&server), laptop.home.files_containing("locker")), (vec![], vec![]));
+}
+
+#[test]
+fn forgetting_a_fork_leaves_its_parent_alone() {
+    let hub = home();
+    let server = HttpServer::start(&hub, &[]);
+    let laptop = Laptop::new(&server);
+    let provider = ScriptedProvider::start([Reply::text("First answer."), Reply::text("Second answer.")]);
+    let mut terminal = laptop.open(Some(&provider));
+    terminal.submit("My locker has the number 117.");
+    terminal.wait_for("First answer.");
+    terminal.submit("/fork");
+    terminal.submit("Its lock is broken.");
+    terminal.wait_for("Second answer.");
+    wait_until("both are sent", || prompts(&server).len() == 2);
+    terminal.submit("/memory forget --conversation 2 --yes");
+    wait_until("the fork is forgotten", || prompts(&server) == ["My locker has the number 117."]);
+    terminal.submit("/exit");
+    terminal.wait_for_exit();
+}
+
+/// A server that gives the same answer to everything.
+fn answer_everything(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut buffer = [0; 64 * 1024];
+            let _ = client.read(&mut buffer);
+            let length = answer.split("\r\n\r\n").nth(1).unwrap_or_default().len();
+            let answer = answer.replace("LENGTH", &length.to_string());
+            let _ = client.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_is_not_the_hub_gets_nothing_confirmed() {
+    const ANSWERS: [&str; 4] = [
+        "HTTP/1.1 200 OK\r\nContent-Length: LENGTH\r\n\r\n{}",
+        "HTTP/1.1 404 Not Found\r\nContent-Length: LENGTH\r\n\r\nNo such page",
+        "HTTP/1.1 502 Bad Gateway\r\nContent-Length: LENGTH\r\n\r\n<html>",
+        "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n",
+    ];
+    for answer in ANSWERS {
+        let laptop = Laptop::with_token(&answer_everything(answer), "memoir_1_x");
+        let output = laptop.memoir(&["-p", STATEMENT]).output();
+        let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && notes.contains("1 exchange waits on this machine"), "{notes}");
+        let waiting = laptop.home.files_containing("8443");
+        assert!(waiting.len() == 1 && !waiting[0].contains("refused"), "{waiting:?}");
+    }
+}
+
+#[test]
+fn what_waits_under_a_token_is_not_stored_in_the_project_of_another() {
+    let hub = home();
+    let server = HttpServer::start(&hub, &[]);
+    let address = server.address.clone();
+    let add = |name: &str, project: &str| {
+        let arguments = ["serve", "token", "add", name, "--project", project, "--rights", "read,write"];
+        hub.memoir(arguments).succeed().trim().to_owned()
+    };
+    let (office, shop) = (add("office", "/office"), add("shop", "/shop"));
+    server.stop();
+    let laptop = Laptop::with_token(&address, &office);
+    laptop.memoir(&["-p", "The vault of the office opens at six."]).output();
+    let server = HttpServer::run(&hub, hub.memoir(["serve", "--listen", &address]));
+    let laptop = Laptop { token: shop, ..laptop };
+    laptop.ask(STATEMENT);
+    assert_eq!(prompts(&server), [STATEMENT], "the other one does not hold it up");
+    let laptop = Laptop { token: office, ..laptop };
+    laptop.ask("When does the vault open?");
+    let passages = server.post("/api/v1/recall", &json!({"question": "When does the vault open?"})).json();
+    assert_eq!(passages["passages"][0]["project"], "/office", "{passages}");
+}
+
+#[test]
+fn nothing_for_this_machine_goes_through_a_proxy() {
+    let hub = home();
+    let server = HttpServer::start(&hub, &[]);
+    let laptop = Laptop::new(&server);
+    let proxy = "http://127.0.0.1:9";
+    laptop.memoir(&["-p", STATEMENT]).env("HTTP_PROXY", proxy).env("http_proxy", proxy).succeed();
+    assert_eq!(prompts(&server), [STATEMENT]);
 }
 
 #[test]

@@ -199,9 +199,10 @@ pub(super) async fn relay(
     let thread = request.thread.clone();
     let number = request.number;
     let draft = draft(request, &caller.0.name, &view)?;
-    let machine = caller.0.name.clone();
-    let stored = view.relay(&RelayedExchange { machine, thread, number, draft }).await;
-    let stored = stored.map_err(Problem::not_stored)?;
+    let stored = view.relay(&RelayedExchange { thread, number, draft }).await;
+    let stored = stored.map_err(Problem::not_stored)?.ok_or_else(|| {
+        Problem::new(StatusCode::FORBIDDEN, "the token does not cover the project of this conversation")
+    })?;
     let reply = RelayReply { exchange: stored.exchange_id.get(), conversation: stored.conversation_id.get() };
     Ok((StatusCode::CREATED, Json(reply)))
 }

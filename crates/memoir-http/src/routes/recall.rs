@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::Json;
 use http::StatusCode;
-use memoir_core::{Answer, ExchangeId, Overview, Recollection};
+use memoir_core::{Answer, ExchangeId, Overview, Passage, Recollection};
 use memoir_runtime::view::{LookUp, MemoryView};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -128,8 +128,12 @@ async fn read_exchanges(
     recollection: &Recollection,
     view: &MemoryView,
 ) -> Result<Vec<WholeExchange>, Problem> {
-    let corrections = recollection.passages.iter().filter_map(|passage| passage.superseded?.exchange_id);
-    let ids = recollection.passages.iter().map(|passage| passage.exchange_id).chain(corrections);
+    // The user's marks are not part of an exchange, so one that is marked as wrong would look right.
+    let is_wrong =
+        |passage: &&Passage| passage.superseded.is_some_and(|correction| correction.exchange_id.is_none());
+    let passages = recollection.passages.iter().filter(|passage| !is_wrong(passage));
+    let corrections = passages.clone().filter_map(|passage| passage.superseded?.exchange_id);
+    let ids = passages.map(|passage| passage.exchange_id).chain(corrections);
     let mut exchanges = Vec::new();
     for id in ids.collect::<BTreeSet<ExchangeId>>() {
         if let Some((conversation, exchange)) = view.exchange(id).await? {

@@ -49,7 +49,7 @@ impl Recall {
     /// Answers a prompt from memory, with the passages that support the answer.
     pub async fn answer(&self, prompt: &str, context: AnswerContext<'_>) -> Recollection {
         let previous = context.previous.map(|(question, _)| question);
-        let problem = self.supply(&resolve_follow_up(prompt, previous)).await;
+        let problem = self.supply(&resolve_follow_up(prompt, previous), &Filter::default()).await;
         let mut recollection = match Intent::parse(prompt, self.clock.now(), &self.zone) {
             Intent::Overview(period) => self.answer_with_overview(period).await,
             Intent::Statement => self.acknowledge(prompt).await,

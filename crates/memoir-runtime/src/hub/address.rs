@@ -1,6 +1,7 @@
 //! Where a hub is.
 
 use reqwest::Url;
+use sha2::{Digest as _, Sha256};
 
 use crate::{environment::Environment, failure::Failure};
 
@@ -68,6 +69,20 @@ impl HubAddress {
     /// Returns what lets this machine in.
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    /// Returns whether the hub is reached over this machine's own network.
+    pub(super) fn is_local(&self) -> bool {
+        self.url.scheme() == "http"
+    }
+
+    /// Returns a text that tells tokens apart and says nothing about them.
+    pub fn fingerprint(&self) -> String {
+        Sha256::digest(format!("fingerprint {}", self.token))
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Returns the project whose memory is used. `None` for all that the token covers.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fs::File, time::Duration};
 
-use reqwest::{Method, RequestBuilder, StatusCode, Url};
+use reqwest::{Method, RequestBuilder, StatusCode, Url, redirect::Policy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
@@ -24,16 +24,38 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time limit for another process that sends what waits.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// What is said about an answer that Memoir does not give.
+const NOT_A_HUB: &str = "the server at this address is not Memoir, or an old one";
+
 /// Time between two looks whether it has finished.
 const LOCK_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Maximum size of an answer, in bytes, and of the description of a problem.
+const MAX_ANSWER: usize = 64 << 20;
+const MAX_PROBLEM: usize = 64 << 10;
+
+/// Maximum length of what the hub says about a problem, in characters.
+const MAX_DETAIL: usize = 300;
+
+/// Time limit for finding out at the start whether the hub is there.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Speed of a slow network, in bytes per second. Long requests get more time.
+const SLOW: u64 = 50_000;
+
 /// Why a request failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum HubError {
-    /// The hub cannot be reached or is not ready. The request may succeed later.
+    /// There is no connection, so nothing was sent.
+    Offline(String),
+    /// The hub gave no answer, or one that is not from Memoir. The request may have arrived, and may succeed later.
     Unreachable(String),
     /// The hub does not accept the token.
     Unauthorized(String),
+    /// The token does not cover this request.
+    Forbidden(String),
+    /// The hub does not have what the request is about.
+    Missing(String),
     /// What the request contains was stored before, and has been forgotten since.
     Gone(String),
     /// The hub understood the request and refuses it.
@@ -44,9 +66,13 @@ impl HubError {
     /// Returns what went wrong, as a clause.
     pub(super) fn message(&self) -> String {
         match self {
-            Self::Unreachable(reason) => format!("the hub cannot be reached: {reason}"),
-            Self::Unauthorized(reason) => format!("the hub does not let this machine in: {reason}"),
-            Self::Gone(reason) | Self::Refused(reason) => reason.clone(),
+            Self::Offline(reason) | Self::Unreachable(reason) => {
+                format!("the hub cannot be reached: {reason}")
+            }
+            Self::Unauthorized(reason) | Self::Forbidden(reason) => {
+                format!("the hub does not let this machine in: {reason}")
+            }
+            Self::Missing(reason) | Self::Gone(reason) | Self::Refused(reason) => reason.clone(),
         }
     }
 }
@@ -55,12 +81,12 @@ impl From<HubError> for Failure {
     fn from(error: HubError) -> Self {
         let message = error.message();
         match error {
-            HubError::Unreachable(_) => Self::failed(message)
+            HubError::Offline(_) | HubError::Unreachable(_) => Self::failed(message)
                 .hint("Try again later. What it should remember waits on this machine until then."),
-            HubError::Unauthorized(_) => Self::failed(message).hint(
+            HubError::Unauthorized(_) | HubError::Forbidden(_) => Self::failed(message).hint(
                 "Set `MEMOIR_TOKEN` to a token of the hub, which `memoir serve token add` creates there.",
             ),
-            HubError::Gone(_) => Self::new(FailureKind::Missing, message),
+            HubError::Missing(_) | HubError::Gone(_) => Self::new(FailureKind::Missing, message),
             HubError::Refused(_) => Self::usage(message),
         }
     }
@@ -91,10 +117,21 @@ pub struct ForgetReply {
 /// What became of the requests that waited.
 #[derive(Default)]
 pub struct Sent {
-    /// The replies by key.
+    /// By key: the ids that the hub replied with, or why it did not store the request.
     pub results: HashMap<String, Result<Value, HubError>>,
-    /// Why the others still wait.
+    /// Why others still wait.
     pub obstacle: Option<HubError>,
+    /// Whether another process is sending, so that nothing was done.
+    pub is_busy: bool,
+}
+
+/// What became of a request that was to be withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// It will not be sent.
+    Withdrawn,
+    /// It may have reached the hub already.
+    MayBeStored,
 }
 
 /// A memory on another machine.
@@ -112,9 +149,18 @@ impl Hub {
     /// Fails if the system has no usable TLS.
     pub fn new(address: HubAddress, home: &Home) -> Result<Self, Failure> {
         memoir_providers::install_tls_library();
-        let client = reqwest::Client::builder().timeout(TIMEOUT).connect_timeout(CONNECT_TIMEOUT).build();
-        let client =
-            client.map_err(|error| Failure::failed(format!("could not prepare a connection: {error}")))?;
+        let builder = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            // The token and what is said are for this server only.
+            .redirect(Policy::none());
+        let builder = match address.is_local() {
+            // A proxy would get everything unencrypted.
+            true => builder.no_proxy(),
+            false => builder.https_only(true),
+        };
+        let client = builder
+            .build()
+            .map_err(|error| Failure::failed(format!("could not prepare a connection: {error}")))?;
         let queue = Queue::new(home, address.url.as_str());
         Ok(Self { address, client, queue })
     }
@@ -122,6 +168,11 @@ impl Hub {
     /// Returns where the hub is.
     pub fn address(&self) -> &HubAddress {
         &self.address
+    }
+
+    /// Returns the client, which sends nothing to anyone else.
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
     }
 
     /// Stores a request on this machine, so that it is sent before those that follow.
@@ -133,19 +184,34 @@ impl Hub {
         self.queue.add(request)
     }
 
-    /// Removes a request that has not been sent. Returns whether there was one.
+    /// Removes a request, unless it may have reached the hub.
     ///
     /// # Errors
     ///
     /// Fails if another process is sending, or if it cannot be removed.
-    pub async fn withdraw(&self, key: &str) -> Result<bool, Failure> {
+    pub async fn withdraw(&self, key: &str) -> Result<Withdrawal, Failure> {
         let busy = || Failure::failed("another process is sending to the hub").hint("Try again.");
         let _lock = tokio::time::timeout(LOCK_TIMEOUT, self.wait_for_lock()).await.map_err(|_| busy())??;
         let entries = self.queue.entries()?;
-        match entries.iter().find(|entry| entry.request.key == key) {
-            Some(entry) => self.queue.remove(entry).map(|()| true),
-            None => Ok(false),
+        match entries.iter().find(|entry| entry.request.key == key && !entry.is_tried()) {
+            Some(entry) => self.queue.remove(entry).map(|()| Withdrawal::Withdrawn),
+            None => Ok(Withdrawal::MayBeStored),
         }
+    }
+
+    /// Returns whether a request can be withdrawn.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the requests cannot be read.
+    pub fn can_withdraw(&self, key: &str) -> Result<bool, Failure> {
+        Ok(self.queue.entries()?.iter().any(|entry| entry.request.key == key && !entry.is_tried()))
+    }
+
+    /// Returns a request that waits.
+    pub(super) fn find_waiting(&self, key: &str) -> Result<Option<QueuedRequest>, Failure> {
+        let entries = self.queue.entries()?.into_iter();
+        Ok(entries.map(|entry| entry.request).find(|request| request.key == key))
     }
 
     /// Returns the number of requests that wait.
@@ -185,19 +251,30 @@ impl Hub {
             return Ok(sent);
         }
         let Ok(lock) = tokio::time::timeout(LOCK_TIMEOUT, self.wait_for_lock()).await else {
-            return Ok(sent);
+            return Ok(Sent { is_busy: true, ..sent });
         };
         let _lock = lock?;
-        for entry in self.queue.entries()? {
+        for mut entry in self.queue.entries()? {
+            let was_tried = entry.is_tried();
+            self.queue.mark(&mut entry, true)?;
             let result = self.send(&entry.request).await;
             match &result {
                 Ok(_) | Err(HubError::Gone(_)) => self.queue.remove(&entry)?,
-                Err(HubError::Refused(reason)) => {
+                Err(HubError::Refused(_)) => {
                     let path = self.queue.put_aside(&entry)?;
-                    tracing::warn!(reason, path = %path.display(), "the hub refused a request");
+                    tracing::warn!(path = %path.display(), "the hub refused a request");
                 }
-                Err(_) => {
-                    sent.obstacle = result.err();
+                // It is for a project of another token. The others need not wait for it.
+                Err(error @ HubError::Forbidden(_)) => {
+                    self.queue.mark(&mut entry, was_tried)?;
+                    sent.obstacle = Some(error.clone());
+                    continue;
+                }
+                Err(error) => {
+                    if matches!(error, HubError::Offline(_) | HubError::Unauthorized(_)) {
+                        self.queue.mark(&mut entry, was_tried)?;
+                    }
+                    sent.obstacle = Some(error.clone());
                     break;
                 }
             }
@@ -215,14 +292,32 @@ impl Hub {
         }
     }
 
-    async fn send(&self, queued: &QueuedRequest) -> Result<Value, HubError> {
+    /// Sends a request. Returns the ids of what the hub has stored.
+    pub(super) async fn send(&self, queued: &QueuedRequest) -> Result<Value, HubError> {
+        let bytes = serde_json::to_vec(&queued.body).map_err(|error| HubError::Refused(error.to_string()))?;
+        let time = TIMEOUT + Duration::from_secs(bytes.len() as u64 / SLOW);
         let send = |project: Option<&str>| {
-            let request = self.request(Method::POST, &queued.route, project);
-            self.call(request.header("idempotency-key", &queued.key).json(&queued.body))
+            let request = self.request(Method::POST, &queued.route, project).timeout(time);
+            let request = request.header("content-type", "application/json").body(bytes.clone());
+            self.call::<Value>(request.header("idempotency-key", &queued.key))
         };
-        match send(queued.project.as_deref()).await {
-            Err(HubError::Unauthorized(_)) if queued.may_differ => send(None).await,
-            result => result,
+        let sent = match send(queued.project.as_deref()).await {
+            Err(forbidden @ HubError::Forbidden(_))
+                if queued.may_differ_with.as_ref() == Some(&self.address.fingerprint()) =>
+            {
+                match send(None).await {
+                    // The token covers several other projects.
+                    Err(HubError::Refused(_)) => Err(forbidden),
+                    other => other,
+                }
+            }
+            // A server without this route is not the hub, or an old one.
+            Err(HubError::Missing(_)) => Err(HubError::Unreachable(NOT_A_HUB.to_owned())),
+            other => other,
+        };
+        match sent? {
+            reply if reply["exchange"].is_i64() => Ok(reply),
+            _ => Err(HubError::Unreachable(NOT_A_HUB.to_owned())),
         }
     }
 
@@ -232,7 +327,11 @@ impl Hub {
     ///
     /// Fails if the hub cannot be reached or refuses the token.
     pub async fn check(&self, project: Option<&str>) -> Result<(), HubError> {
-        self.call::<Value>(self.request(Method::GET, "health", project)).await.map(drop)
+        let request = self.request(Method::GET, "health", project).timeout(CHECK_TIMEOUT);
+        match self.call::<Value>(request).await? {
+            status if status["status"] == "ok" => Ok(()),
+            _ => Err(HubError::Unreachable(NOT_A_HUB.to_owned())),
+        }
     }
 
     /// Sends a question, and returns the reply of the route `recall`.
@@ -279,7 +378,7 @@ impl Hub {
     }
 
     fn request(&self, method: Method, path: &str, project: Option<&str>) -> RequestBuilder {
-        let request = self.client.request(method, self.path(path));
+        let request = self.client.request(method, self.path(path)).timeout(TIMEOUT);
         match project {
             Some(project) => request.query(&[("project", project)]),
             None => request,
@@ -287,23 +386,46 @@ impl Hub {
     }
 
     async fn call<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, HubError> {
-        let unreachable = |error: reqwest::Error| HubError::Unreachable(describe(&error));
+        let unreachable = |error: reqwest::Error| match error.is_connect() {
+            true => HubError::Offline(describe(&error)),
+            false => HubError::Unreachable(describe(&error)),
+        };
         let response = request.bearer_auth(self.address.token()).send().await.map_err(unreachable)?;
         let status = response.status();
         if status.is_success() {
-            return response.json().await.map_err(unreachable);
+            let body = read(response, MAX_ANSWER).await.map_err(unreachable)?;
+            return serde_json::from_slice(&body).map_err(|_| HubError::Unreachable(NOT_A_HUB.to_owned()));
         }
-        let problem: Value = response.json().await.unwrap_or_default();
-        let detail =
-            problem["detail"].as_str().map_or_else(|| format!("it answered {status}"), str::to_owned);
+        let body = read(response, MAX_PROBLEM).await.unwrap_or_default();
+        let problem: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let Some(detail) = problem["detail"].as_str() else {
+            // Something between this machine and the hub has answered.
+            return Err(HubError::Unreachable(format!("it answered {status}")));
+        };
+        let detail: String = detail.chars().take(MAX_DETAIL).collect();
         Err(match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => HubError::Unauthorized(detail),
+            StatusCode::UNAUTHORIZED => HubError::Unauthorized(detail),
+            StatusCode::FORBIDDEN => HubError::Forbidden(detail),
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => HubError::Missing(detail),
             StatusCode::GONE => HubError::Gone(detail),
             StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => HubError::Unreachable(detail),
             status if status.is_client_error() => HubError::Refused(detail),
             _ => HubError::Unreachable(detail),
         })
     }
+}
+
+/// Reads an answer up to a limit. A longer one is cut off, and cannot be understood then.
+async fn read(mut response: reqwest::Response, limit: usize) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > limit {
+            body.truncate(limit);
+            break;
+        }
+    }
+    Ok(body)
 }
 
 /// Returns the innermost cause of an error, which says what happened. The outer ones repeat the address.

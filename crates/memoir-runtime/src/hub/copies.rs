@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoir_core::{
-    ConversationId, ConversationTarget, DraftMessage, ExchangeDraft, ExchangeId, ExchangeSource,
+    ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeSource,
     ExchangeStatus, MessageBody, NewConversation, OWN_PROGRAM, Provenance, RecalledPassages, Timestamp,
     Visibility, count_tokens,
 };
@@ -42,10 +42,17 @@ struct HubMessage {
 pub(super) struct Copies {
     exchanges: HashMap<i64, ExchangeId>,
     conversations: HashMap<i64, ConversationId>,
+    /// The exchanges of this session, with their prompts, by the time when they began.
+    own: HashMap<Timestamp, (String, ExchangeId)>,
 }
 
 impl Copies {
-    /// Records that the hub has stored an exchange of this session.
+    /// Records an exchange of this session, so that it is recognized when the hub returns it.
+    pub(super) fn add_own(&mut self, exchange: &Exchange) {
+        self.own.insert(exchange.started, (exchange.user_message.clone(), exchange.id));
+    }
+
+    /// Records what the hub calls an exchange of this session.
     pub(super) fn record(&mut self, hub: i64, exchange: ExchangeId) {
         self.exchanges.insert(hub, exchange);
     }
@@ -55,9 +62,9 @@ impl Copies {
         self.exchanges.iter().find(|(_, copy)| **copy == exchange).map(|(id, _)| *id)
     }
 
-    /// Returns the hub's id of a conversation that was copied from it.
-    pub(super) fn find_conversation(&self, conversation: ConversationId) -> Option<i64> {
-        self.conversations.iter().find(|(_, copy)| **copy == conversation).map(|(id, _)| *id)
+    /// Returns whether a conversation is a part of one of the hub's.
+    pub(super) fn has_conversation(&self, conversation: ConversationId) -> bool {
+        self.conversations.values().any(|copy| *copy == conversation)
     }
 
     /// Copies an exchange into the store, unless it is there. Returns its id there if it is new.
@@ -72,6 +79,12 @@ impl Copies {
         let (id, conversation) = (exchange.id, exchange.conversation);
         let new = NewConversation { title: exchange.title.clone(), scope: exchange.project.clone() };
         let Some(draft) = draft(exchange) else { return Ok(None) };
+        if let Some((_, own)) =
+            self.own.get(&draft.started).filter(|(prompt, _)| *prompt == draft.user_message)
+        {
+            self.exchanges.insert(id, *own);
+            return Ok(None);
+        }
         let target = match self.conversations.get(&conversation) {
             Some(copy) => {
                 let last_seen = store.exchanges(*copy, 1).await?.pop().map(|last| last.id);

@@ -7,17 +7,20 @@ use std::{
 };
 
 use async_trait::async_trait;
-use memoir_core::{ConversationId, Exchange, ExchangeId, Message, MessageBody, Provenance, Visibility, lock};
+use memoir_core::{
+    ConversationId, Exchange, ExchangeId, Message, MessageBody, Provenance, TimeZone, Timestamp, Visibility,
+    lock,
+};
 use memoir_recall::Supplier;
 use memoir_redact::without_secrets;
-use memoir_store::Store;
+use memoir_store::{Filter, Store};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{
     address::HubAddress,
-    client::{Hub, HubError},
+    client::{Hub, HubError, Withdrawal},
     copies::{Copies, HubExchange},
     queue::QueuedRequest,
 };
@@ -29,6 +32,12 @@ use crate::{
 
 /// How long a hub that could not be reached is left alone, so that not every prompt waits for it.
 const PAUSE: Duration = Duration::from_secs(20);
+
+/// Maximum number of exchanges that are copied for a question.
+const MAX_COPIES: usize = 200;
+
+/// A day in milliseconds.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// How long the end of a session waits until everything is sent.
 const MAX_FAREWELL: Duration = Duration::from_secs(5);
@@ -43,24 +52,46 @@ struct Shared {
     /// Project of new exchanges, unless the token covers only another one.
     project: String,
     copies: Mutex<Copies>,
-    threads: std::sync::Mutex<Threads>,
-    /// When the hub could not be used last, and why.
-    obstacle: std::sync::Mutex<Option<(Instant, String)>>,
+    session: std::sync::Mutex<Session>,
 }
 
-/// The conversations and exchanges of this session.
+/// What this session has said, and how that went.
 #[derive(Default)]
-struct Threads {
+struct Session {
     conversations: HashMap<ConversationId, Thread>,
-    /// The exchanges that wait, with the keys of their requests.
-    waiting: Vec<(String, ExchangeId)>,
+    exchanges: HashMap<ExchangeId, Own>,
+    /// When the hub could not be reached last, and why.
+    unreachable: Option<(Instant, String)>,
+    /// Why something still waits.
+    unsent: Option<String>,
+    /// Why something will never be stored.
+    refusals: Vec<String>,
 }
 
 /// A conversation of this session.
+#[derive(Clone)]
 struct Thread {
     key: String,
     /// Number of exchanges so far.
     count: u64,
+}
+
+/// An exchange of this session.
+#[derive(Clone)]
+struct Own {
+    /// Key of the request that contains it.
+    key: String,
+    thread: String,
+    number: u64,
+}
+
+/// Where an exchange is that is to be forgotten.
+enum Place {
+    Hub(i64),
+    /// On this machine, in the request with this key, which has not been sent.
+    Queue(String),
+    /// Nowhere any more.
+    Nowhere,
 }
 
 /// The reply to a question.
@@ -87,8 +118,7 @@ impl HubMemory {
             store,
             project: project.to_owned(),
             copies: Mutex::default(),
-            threads: std::sync::Mutex::default(),
-            obstacle: std::sync::Mutex::default(),
+            session: std::sync::Mutex::default(),
         }));
         let hub = &memory.0.hub;
         let checked = match hub.check(None).await {
@@ -99,7 +129,7 @@ impl HubMemory {
         match checked {
             Ok(()) => memory.send_in_background(),
             // Many sessions begin offline.
-            Err(error @ HubError::Unreachable(_)) => memory.0.note_obstacle(&error),
+            Err(error @ (HubError::Offline(_) | HubError::Unreachable(_))) => memory.0.note(&error),
             Err(error) => return Err(error.into()),
         }
         Ok(memory)
@@ -122,6 +152,21 @@ impl HubMemory {
         }
     }
 
+    /// Fails if a conversation is a part of one of the hub's, which cannot be continued here.
+    ///
+    /// # Errors
+    ///
+    /// See above.
+    pub async fn check_own(&self, conversation: ConversationId) -> Result<(), Failure> {
+        match self.0.copies.lock().await.has_conversation(conversation) {
+            true => {
+                Err(Failure::usage(format!("only a part of conversation {conversation} is on this machine"))
+                    .hint(format!("Open {} to continue or forget it.", self.url())))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Stores an exchange of this session for the hub. When this returns, it is on disk.
     ///
     /// # Errors
@@ -130,25 +175,18 @@ impl HubMemory {
     pub async fn keep(&self, exchange: ExchangeId) -> Result<(), Failure> {
         let shared = &self.0;
         let Some(stored) = shared.store.exchange(exchange).await? else { return Ok(()) };
-        let messages = shared.store.exchange_messages(exchange).await?;
-        let (thread, number) = {
-            let mut threads = lock(&shared.threads);
-            let count = threads.conversations.get(&stored.conversation_id).map_or(0, |thread| thread.count);
-            let key = match threads.conversations.get(&stored.conversation_id) {
-                Some(thread) => thread.key.clone(),
-                None => random_text()?,
-            };
-            let thread = Thread { key: key.clone(), count: count + 1 };
-            threads.conversations.insert(stored.conversation_id, thread);
-            (key, count + 1)
+        let thread = lock(&shared.session).conversations.get(&stored.conversation_id).cloned();
+        let thread = match thread {
+            Some(thread) => Thread { count: thread.count + 1, ..thread },
+            None => Thread { key: random_text()?, count: 1 },
         };
-        let body = describe(&stored, &messages, &thread, number);
-        let request = QueuedRequest {
-            may_differ: true,
-            ..QueuedRequest::new("exchanges", Some(shared.project.clone()), body)?
-        };
-        shared.hub.keep(&request)?;
-        lock(&shared.threads).waiting.push((request.key, exchange));
+        let own = Own { key: random_text()?, thread: thread.key.clone(), number: thread.count };
+        shared.hub.keep(&shared.request(&stored, &own).await?)?;
+        shared.copies.lock().await.add_own(&stored);
+        let mut session = lock(&shared.session);
+        session.conversations.insert(stored.conversation_id, thread);
+        session.exchanges.insert(exchange, own);
+        drop(session);
         self.send_in_background();
         Ok(())
     }
@@ -158,128 +196,206 @@ impl HubMemory {
         tokio::spawn(async move { shared.send().await });
     }
 
-    /// Sends what waits, for a program that exits. Returns a sentence if something still waits.
-    pub async fn finish(&self) -> Option<String> {
+    /// Sends what waits, for a program that exits. Returns sentences about what was not stored.
+    pub async fn finish(&self) -> Vec<String> {
         // Without a network, the user need not wait twice.
         if self.0.obstacle().is_none() && tokio::time::timeout(MAX_FAREWELL, self.0.send()).await.is_err() {
             tracing::debug!("sending takes too long");
         }
         let waiting = self.0.hub.count_waiting().unwrap_or_default();
-        let reason = self.0.obstacle().unwrap_or_else(|| "it takes too long".to_owned());
-        (waiting > 0).then(|| {
+        let session = lock(&self.0.session);
+        let refusals = session.refusals.iter();
+        let mut sentences: Vec<String> =
+            refusals.map(|reason| format!("The hub did not store an exchange, because {reason}.")).collect();
+        if waiting > 0 {
             let exchanges = if waiting == 1 { "exchange waits" } else { "exchanges wait" };
-            format!(
+            let reason = session.unsent.as_deref().unwrap_or("it takes too long");
+            sentences.push(format!(
                 "{waiting} {exchanges} on this machine to be sent to {} the next time, because {reason}.",
                 self.url()
-            )
-        })
+            ));
+        }
+        sentences
     }
 
     /// Deletes something at the hub that this session has stored or asked for.
     ///
     /// # Errors
     ///
-    /// Fails if the hub cannot be reached or refuses, or if it is not known what the hub calls it. Nothing is deleted
-    /// then.
+    /// Fails if the hub cannot be reached or refuses. Then nothing may be deleted here.
     pub async fn forget(&self, target: &ForgetTarget) -> Result<(), Failure> {
-        let unsupported = || {
-            Failure::usage("only an exchange or a conversation can be forgotten from another machine")
-                .hint(format!("Open {} to forget anything else.", self.url()))
-        };
-        match target {
-            ForgetTarget::Exchange(id) => self.forget_exchanges(&[*id]).await,
+        let exchanges = match target {
+            ForgetTarget::Exchange(id) => vec![*id],
             ForgetTarget::Conversation(id) => {
-                if let Some(at_hub) = self.0.copies.lock().await.find_conversation(*id) {
-                    self.0.delete(&json!({"conversations": [at_hub]})).await?;
-                    return Ok(());
-                }
-                let exchanges = self.0.store.exchanges(*id, u32::MAX).await?;
-                let ids: Vec<ExchangeId> = exchanges.iter().map(|exchange| exchange.id).collect();
-                self.forget_exchanges(&ids).await
+                self.check_own(*id).await?;
+                // A fork begins with the exchanges of another conversation.
+                let mut exchanges = self.0.store.exchanges(*id, u32::MAX).await?;
+                exchanges.retain(|exchange| exchange.conversation_id == *id);
+                exchanges.iter().map(|exchange| exchange.id).collect()
             }
             ForgetTarget::Message(_) | ForgetTarget::Document(_) | ForgetTarget::Period { .. } => {
-                Err(unsupported())
+                return Err(Failure::usage(
+                    "only an exchange or a conversation can be forgotten from another machine",
+                )
+                .hint(format!("Open {} to forget anything else.", self.url())));
+            }
+        };
+        let mut places = Vec::new();
+        for exchange in exchanges {
+            places.push(self.0.locate(exchange).await?);
+        }
+        if places.iter().any(|place| matches!(place, Place::Hub(_))) {
+            // Deleting the last exchange of a conversation at the hub keeps it from taking up what is sent later.
+            self.0.send().await;
+        }
+        for place in &places {
+            if let Place::Hub(id) = place {
+                self.0.delete(*id).await?;
             }
         }
+        for place in places {
+            if let Place::Queue(key) = place
+                && self.0.hub.withdraw(&key).await? == Withdrawal::MayBeStored
+            {
+                return Err(Failure::failed("the exchange has just been sent to the hub").hint("Try again."));
+            }
+        }
+        Ok(())
     }
 
-    async fn forget_exchanges(&self, exchanges: &[ExchangeId]) -> Result<(), Failure> {
-        let mut at_hub = Vec::new();
-        for exchange in exchanges {
-            let key = lock(&self.0.threads)
-                .waiting
-                .iter()
-                .find(|(_, other)| other == exchange)
-                .map(|(key, _)| key.clone());
-            if let Some(key) = key
-                && self.0.hub.withdraw(&key).await?
-            {
-                continue;
+    /// Deletes an exchange that another one of this session has replaced.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the hub cannot be reached or refuses, or if the new exchange is not stored there yet.
+    pub async fn replace(&self, replaced: ExchangeId, new: ExchangeId) -> Result<(), Failure> {
+        match self.0.locate(replaced).await? {
+            Place::Nowhere => Ok(()),
+            Place::Queue(key) if self.0.hub.withdraw(&key).await? == Withdrawal::Withdrawn => Ok(()),
+            Place::Queue(_) | Place::Hub(_) => {
+                self.0.send().await;
+                if self.0.copies.lock().await.find(new).is_none() {
+                    return Err(Failure::failed("the new answer is not stored there yet"));
+                }
+                match self.0.locate(replaced).await? {
+                    Place::Hub(id) => self.0.delete(id).await,
+                    Place::Queue(_) | Place::Nowhere => Ok(()),
+                }
             }
-            let id = self.0.copies.lock().await.find(*exchange).ok_or_else(|| {
-                Failure::failed(format!("it is not known what the hub calls exchange {exchange}"))
-                    .hint(format!("Open {} to forget it.", self.url()))
-            })?;
-            at_hub.push(id);
-        }
-        match at_hub.is_empty() {
-            true => Ok(()),
-            false => self.0.delete(&json!({"exchanges": at_hub})).await,
         }
     }
 }
 
 impl Shared {
-    /// Returns why the hub could not be used a moment ago.
+    /// Returns why the hub could not be reached a moment ago.
     fn obstacle(&self) -> Option<String> {
-        let obstacle = lock(&self.obstacle);
-        let recent = obstacle.as_ref().filter(|(moment, _)| moment.elapsed() < PAUSE);
+        let session = lock(&self.session);
+        let recent = session.unreachable.as_ref().filter(|(moment, _)| moment.elapsed() < PAUSE);
         recent.map(|(_, reason)| reason.clone())
     }
 
-    fn note_obstacle(&self, error: &HubError) {
-        *lock(&self.obstacle) = Some((Instant::now(), error.message()));
+    fn note(&self, error: &HubError) {
+        if matches!(error, HubError::Offline(_) | HubError::Unreachable(_)) {
+            lock(&self.session).unreachable = Some((Instant::now(), error.message()));
+        }
+    }
+
+    /// Returns the request that stores an exchange of this session.
+    async fn request(&self, exchange: &Exchange, own: &Own) -> Result<QueuedRequest, Failure> {
+        let messages = self.store.exchange_messages(exchange.id).await?;
+        let body = describe(exchange, &messages, &own.thread, own.number);
+        Ok(QueuedRequest {
+            key: own.key.clone(),
+            may_differ_with: Some(self.hub.address().fingerprint()),
+            ..QueuedRequest::new("exchanges", Some(self.project.clone()), body)?
+        })
     }
 
     /// Sends what waits, and records what the hub calls it.
     async fn send(&self) {
-        // What the hub returns to a question meanwhile may be what is sent here.
-        let mut copies = self.copies.lock().await;
         let sent = match self.hub.send_queue().await {
+            Ok(sent) if sent.is_busy => return,
             Ok(sent) => sent,
             Err(failure) => {
                 return tracing::warn!(reason = failure.message, "could not send what waits for the hub");
             }
         };
-        match &sent.obstacle {
-            Some(error) => self.note_obstacle(error),
-            None => *lock(&self.obstacle) = None,
+        if let Some(error) = &sent.obstacle {
+            self.note(error);
         }
-        let mut threads = lock(&self.threads);
+        let mut copies = self.copies.lock().await;
+        let mut session = lock(&self.session);
+        session.unsent = sent.obstacle.as_ref().map(HubError::message);
+        if session.unsent.is_none() {
+            session.unreachable = None;
+        }
         for (key, result) in sent.results {
-            let Some(index) = threads.waiting.iter().position(|(other, _)| *other == key) else { continue };
-            let (_, exchange) = threads.waiting.remove(index);
-            if let Some(id) = result.ok().and_then(|reply| reply["exchange"].as_i64()) {
-                copies.record(id, exchange);
+            let own = session.exchanges.iter().find(|(_, own)| own.key == key).map(|(id, _)| *id);
+            match (own, result) {
+                (Some(own), Ok(reply)) => {
+                    reply["exchange"].as_i64().into_iter().for_each(|id| copies.record(id, own));
+                }
+                (None, Ok(_)) => {}
+                (_, Err(error)) => session.refusals.push(error.message()),
             }
         }
     }
 
+    /// Finds out where an exchange of the store is. What may have reached the hub is sent again, to learn what the hub
+    /// calls it; the hub stores nothing twice.
+    async fn locate(&self, exchange: ExchangeId) -> Result<Place, Failure> {
+        if let Some(id) = self.copies.lock().await.find(exchange) {
+            return Ok(Place::Hub(id));
+        }
+        let own = lock(&self.session).exchanges.get(&exchange).cloned();
+        let Some(own) = own else { return Ok(Place::Nowhere) };
+        if self.hub.can_withdraw(&own.key)? {
+            return Ok(Place::Queue(own.key));
+        }
+        // One that was replaced here is known from the request only.
+        let request = match self.store.exchange(exchange).await? {
+            Some(stored) => self.request(&stored, &own).await?,
+            None => match self.hub.find_waiting(&own.key)? {
+                Some(request) => request,
+                None => return Err(Failure::failed("it is not known what the hub calls the exchange")),
+            },
+        };
+        match self.hub.send(&request).await {
+            Ok(reply) => {
+                let id = reply["exchange"].as_i64().unwrap_or_default();
+                self.copies.lock().await.record(id, exchange);
+                Ok(Place::Hub(id))
+            }
+            Err(HubError::Gone(_)) => Ok(Place::Nowhere),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Copies what the hub knows about a question into the store.
-    async fn fetch(&self, question: &str) -> Result<Vec<ExchangeId>, String> {
-        let body = json!({"question": without_secrets(question), "exchanges": true});
+    async fn fetch(&self, question: &str, filter: &Filter) -> Result<Vec<ExchangeId>, String> {
+        // The hub may be in another time zone, so a day more is asked for.
+        let day = |moment: Timestamp, days: i64| {
+            Timestamp::from_millis(moment.as_millis().saturating_add(days * DAY_MS))
+                .format_date(&TimeZone::UTC)
+        };
+        let body = json!({
+            "question": without_secrets(question),
+            "exchanges": true,
+            "since": filter.since.map(|moment| day(moment, -1)),
+            "until": filter.until.map(|moment| day(moment, 1)),
+        });
         let reply: Result<RecallReply, HubError> = match self.hub.recall(&body, None).await {
             // The token covers several projects.
             Err(HubError::Refused(_)) => self.hub.recall(&body, Some(&self.project)).await,
             reply => reply,
         };
         let reply = reply.map_err(|error| {
-            self.note_obstacle(&error);
+            self.note(&error);
             error.message()
         })?;
         let mut copies = self.copies.lock().await;
         let mut added = Vec::new();
-        for exchange in reply.exchanges {
+        for exchange in reply.exchanges.into_iter().take(MAX_COPIES) {
             let copied =
                 copies.add(exchange, self.store.as_ref()).await.map_err(|error| error.to_string())?;
             added.extend(copied);
@@ -287,30 +403,38 @@ impl Shared {
         Ok(added)
     }
 
-    /// Deletes a selection at the hub. The user has seen what it holds.
-    async fn delete(&self, selection: &Value) -> Result<(), Failure> {
-        let preview = match self.hub.preview_forgetting(selection, None).await {
-            Err(HubError::Refused(_)) => self.hub.preview_forgetting(selection, Some(&self.project)).await,
+    /// Deletes an exchange at the hub. The user has seen it.
+    async fn delete(&self, exchange: i64) -> Result<(), Failure> {
+        let selection = json!({"exchanges": [exchange]});
+        let mut project = None;
+        let preview = match self.hub.preview_forgetting(&selection, project).await {
+            // The token covers several projects.
+            Err(HubError::Refused(_)) => {
+                project = Some(self.project.as_str());
+                self.hub.preview_forgetting(&selection, project).await
+            }
             preview => preview,
         };
-        let plan = preview?.plan;
-        match self.hub.forget(selection, &plan, None).await {
-            Err(HubError::Refused(_)) => self.hub.forget(selection, &plan, Some(&self.project)).await?,
-            reply => reply?,
+        let plan = match preview {
+            Ok(preview) => preview.plan,
+            // Somebody else has deleted it.
+            Err(HubError::Missing(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
         };
+        self.hub.forget(&selection, &plan, project).await?;
         Ok(())
     }
 }
 
 #[async_trait]
 impl Supplier for HubMemory {
-    async fn supply(&self, question: &str) -> Result<Vec<ExchangeId>, String> {
+    async fn supply(&self, question: &str, filter: &Filter) -> Result<Vec<ExchangeId>, String> {
         if let Some(reason) = self.0.obstacle() {
             return Err(reason);
         }
-        let (shared, question) = (Arc::clone(&self.0), question.to_owned());
+        let (shared, question, filter) = (Arc::clone(&self.0), question.to_owned(), filter.clone());
         // If the prompt does not wait for it, the next one may need it.
-        let fetched = tokio::spawn(async move { shared.fetch(&question).await }).await;
+        let fetched = tokio::spawn(async move { shared.fetch(&question, &filter).await }).await;
         fetched.unwrap_or_else(|error| Err(error.to_string()))
     }
 }

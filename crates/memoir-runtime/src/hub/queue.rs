@@ -30,8 +30,8 @@ pub struct QueuedRequest {
     pub key: String,
     /// Project that it is stored in. `None` for the project of the hub itself.
     pub project: Option<String>,
-    /// Whether it may be stored in another project, if the token covers only that one.
-    pub may_differ: bool,
+    /// Fingerprint of a token. With this token, it may be stored in another project, if the token covers only that one.
+    pub may_differ_with: Option<String>,
     /// Route of the REST API that takes it.
     pub route: String,
     /// What the route takes.
@@ -45,7 +45,7 @@ impl QueuedRequest {
     ///
     /// Fails if the system has no random numbers.
     pub fn new(route: &str, project: Option<String>, body: Value) -> Result<Self, Failure> {
-        Ok(Self { key: random_text()?, project, may_differ: false, route: route.to_owned(), body })
+        Ok(Self { key: random_text()?, project, may_differ_with: None, route: route.to_owned(), body })
     }
 }
 
@@ -53,6 +53,16 @@ impl QueuedRequest {
 pub(super) struct Entry {
     path: PathBuf,
     pub(super) request: QueuedRequest,
+}
+
+/// Part of the name of a file whose request may have reached the hub.
+const TRIED: &str = ".tried.json";
+
+impl Entry {
+    /// Returns whether the request may have reached the hub, although no answer arrived.
+    pub(super) fn is_tried(&self) -> bool {
+        self.path.to_string_lossy().ends_with(TRIED)
+    }
 }
 
 /// Numbers of requests that have not reached any hub.
@@ -99,6 +109,11 @@ fn is_request(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
+/// Returns the time in the name of a file.
+fn moment_of(path: &Path) -> Option<i64> {
+    path.file_name()?.to_str()?.split('-').next()?.parse().ok()
+}
+
 /// The requests for a hub.
 pub(super) struct Queue {
     directory: PathBuf,
@@ -115,7 +130,13 @@ impl Queue {
 
     /// Stores a request.
     pub(super) fn add(&self, request: &QueuedRequest) -> Result<(), Failure> {
-        let now = SystemClock.now().as_millis();
+        // The clock may have been set back since the last one.
+        let latest = list(&self.directory)?
+            .iter()
+            .filter(|path| is_request(path))
+            .filter_map(|path| moment_of(path))
+            .max();
+        let now = SystemClock.now().as_millis().max(latest.map_or(0, |latest| latest + 1));
         let last = self.last.fetch_max(now, Ordering::SeqCst);
         let moment = if now > last { now } else { self.last.fetch_add(1, Ordering::SeqCst) + 1 };
         let path = self.directory.join(format!("{moment:015}-{}.json", request.key));
@@ -143,6 +164,18 @@ impl Queue {
             }
         }
         Ok(entries)
+    }
+
+    /// Records whether a request may have reached the hub.
+    pub(super) fn mark(&self, entry: &mut Entry, is_tried: bool) -> Result<(), Failure> {
+        if entry.is_tried() != is_tried {
+            let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
+            let stem = name.trim_end_matches(TRIED).trim_end_matches(".json");
+            let path = entry.path.with_file_name(format!("{stem}{}", if is_tried { TRIED } else { ".json" }));
+            fs::rename(&entry.path, &path)?;
+            entry.path = path;
+        }
+        Ok(())
     }
 
     /// Removes a request that the hub has confirmed, or that is withdrawn.
@@ -197,8 +230,13 @@ mod tests {
         let keys = |entries: &[Entry]| -> String {
             entries.iter().map(|entry| entry.request.key.as_str()).collect()
         };
-        let entries = queue.entries().unwrap();
+        let mut entries = queue.entries().unwrap();
         assert_eq!(keys(&entries), "zyxa");
+        queue.mark(&mut entries[1], true).unwrap();
+        let tried: Vec<bool> = queue.entries().unwrap().iter().map(Entry::is_tried).collect();
+        assert_eq!(tried, [false, true, false, false]);
+        queue.mark(&mut entries[1], false).unwrap();
+        assert_eq!(keys(&queue.entries().unwrap()), "zyxa");
         queue.remove(&entries[0]).unwrap();
         queue.put_aside(&entries[2]).unwrap();
         assert_eq!(keys(&queue.entries().unwrap()), "ya");

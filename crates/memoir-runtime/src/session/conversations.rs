@@ -48,6 +48,9 @@ impl Session {
 
     /// Resumes a conversation and returns it.
     pub async fn resume(&mut self, id: ConversationId) -> Result<Conversation, Failure> {
+        if let Some(hub) = self.runtime.hub() {
+            hub.check_own(id).await?;
+        }
         let conversation = conversations::find(id, self.store()).await?;
         let scope = conversation.scope.clone();
         self.enter(CurrentConversation::resume(self.store(), id, scope).await?).await;

@@ -25,9 +25,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     background::Background, care::Care, demo, failure::Failure, follower::Follower, hub::HubMemory,
-    models::HOW_TO_CONNECT, models::ModelChoice, operations::forgetting::ForgetTarget,
-    operations::servers::ServerList, persistence::Persistence, runtime::Runtime, server_offers::ServerOffers,
-    servers::Servers, tools,
+    models::HOW_TO_CONNECT, models::ModelChoice, operations::servers::ServerList, persistence::Persistence,
+    runtime::Runtime, server_offers::ServerOffers, servers::Servers, tools,
 };
 
 pub use approvals::ApprovalReport;
@@ -256,7 +255,7 @@ impl Session {
         if let (Some(hub), Ok(report)) = (self.runtime.hub(), &result) {
             let stored = hub.keep(report.exchange_id).await;
             if let (Some(replaced), Ok(())) = (replaced, &stored)
-                && let Err(failure) = hub.forget(&ForgetTarget::Exchange(replaced)).await
+                && let Err(failure) = hub.replace(replaced, report.exchange_id).await
             {
                 let reason = failure.message;
                 self.notices.push(format!("The hub still has the earlier answer, because {reason}."));

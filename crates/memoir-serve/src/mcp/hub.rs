@@ -117,7 +117,8 @@ impl HubServer {
         let config = StreamableHttpClientTransportConfig::with_uri(address.mcp_url().as_str())
             .auth_header(address.token().to_owned());
         let mode = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-        let opening = ().serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode);
+        let transport = StreamableHttpClientTransport::with_client(self.hub.client().clone(), config);
+        let opening = ().serve_with_lifecycle(transport, mode);
         let opened = tokio::time::timeout(TIMEOUT, opening).await;
         let opened = opened.map_err(|_| HubError::Unreachable("it does not answer".to_owned()))?;
         let opened = Arc::new(opened.map_err(|error| HubError::Unreachable(error.to_string()))?);

@@ -39,5 +39,5 @@ pub use recall::{Recall, RecallError};
 pub use related::{RelatedDocuments, RelatedDocumentsError, WindowMessage, to_markdown};
 pub use settings::{Dedup, RecallSettings, ScopeRule};
 pub use stage::{Stage, StageName};
-pub use supplier::Supplier;
+pub use supplier::{Supplied, Supplier};
 pub use terms::TermName;

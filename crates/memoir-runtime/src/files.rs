@@ -121,10 +121,12 @@ pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     partial.finish(path)?;
-    // The name must survive a power failure, too.
+    // The name should survive a power failure, too, but the file is there.
     #[cfg(unix)]
-    if let Some(directory) = path.parent() {
-        File::open(directory)?.sync_all()?;
+    if let Some(directory) = path.parent()
+        && let Err(error) = File::open(directory).and_then(|directory| directory.sync_all())
+    {
+        tracing::debug!(%error, "could not sync a directory");
     }
     Ok(())
 }

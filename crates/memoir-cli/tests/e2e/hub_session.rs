@@ -116,6 +116,19 @@ fn a_model_gets_what_the_hub_knows_and_its_answer_is_stored_there() {
 }
 
 #[test]
+fn documents_of_the_hub_answer_questions() {
+    let hub = home();
+    let server = HttpServer::start(&hub, &[]);
+    let request = server.client().put(server.url("/api/v1/documents?name=harbour plan.md"));
+    let text = "# Harbour plan\n\nThe harbour master of Brixham is Agnes Petersen.\n";
+    server.send(request.bearer_auth(&server.token).body(text)).json();
+    let laptop = Laptop::new(&server);
+    let answer = laptop.ask("Who is the harbour master of Brixham?");
+    assert!(answer.contains("Agnes Petersen") && answer.contains("Harbour plan"), "{answer}");
+    assert_eq!(laptop.home.files_containing("Agnes"), [""; 0]);
+}
+
+#[test]
 fn what_is_said_offline_is_sent_later_in_order_and_once() {
     let hub = home();
     let server = HttpServer::start(&hub, &[]);

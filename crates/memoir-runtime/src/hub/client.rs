@@ -1,6 +1,10 @@
 //! Calls the REST API of a hub.
 
-use std::{collections::HashMap, fs::File, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    time::Duration,
+};
 
 use reqwest::{Method, RequestBuilder, StatusCode, Url, redirect::Policy};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -22,7 +26,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Time limit for another process that sends what waits.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is said about an answer that Memoir does not give.
 const NOT_A_HUB: &str = "the server at this address is not Memoir, or an old one";
@@ -50,6 +54,8 @@ pub enum HubError {
     Offline(String),
     /// The hub gave no answer, or one that is not from Memoir. The request may have arrived, and may succeed later.
     Unreachable(String),
+    /// The hub failed to answer this request. Others may succeed.
+    Failed(String),
     /// The hub does not accept the token.
     Unauthorized(String),
     /// The token does not cover this request.
@@ -72,6 +78,7 @@ impl HubError {
             Self::Unauthorized(reason) | Self::Forbidden(reason) => {
                 format!("the hub does not let this machine in: {reason}")
             }
+            Self::Failed(reason) => format!("the hub failed: {reason}"),
             Self::Missing(reason) | Self::Gone(reason) | Self::Refused(reason) => reason.clone(),
         }
     }
@@ -81,7 +88,7 @@ impl From<HubError> for Failure {
     fn from(error: HubError) -> Self {
         let message = error.message();
         match error {
-            HubError::Offline(_) | HubError::Unreachable(_) => Self::failed(message)
+            HubError::Offline(_) | HubError::Unreachable(_) | HubError::Failed(_) => Self::failed(message)
                 .hint("Try again later. What it should remember waits on this machine until then."),
             HubError::Unauthorized(_) | HubError::Forbidden(_) => Self::failed(message).hint(
                 "Set `MEMOIR_TOKEN` to a token of the hub, which `memoir serve token add` creates there.",
@@ -190,8 +197,7 @@ impl Hub {
     ///
     /// Fails if another process is sending, or if it cannot be removed.
     pub async fn withdraw(&self, key: &str) -> Result<Withdrawal, Failure> {
-        let busy = || Failure::failed("another process is sending to the hub").hint("Try again.");
-        let _lock = tokio::time::timeout(LOCK_TIMEOUT, self.wait_for_lock()).await.map_err(|_| busy())??;
+        let _lock = self.lock().await?;
         let entries = self.queue.entries()?;
         match entries.iter().find(|entry| entry.request.key == key && !entry.is_tried()) {
             Some(entry) => self.queue.remove(entry).map(|()| Withdrawal::Withdrawn),
@@ -208,10 +214,20 @@ impl Hub {
         Ok(self.queue.entries()?.iter().any(|entry| entry.request.key == key && !entry.is_tried()))
     }
 
-    /// Returns a request that waits.
-    pub(super) fn find_waiting(&self, key: &str) -> Result<Option<QueuedRequest>, Failure> {
-        let entries = self.queue.entries()?.into_iter();
-        Ok(entries.map(|entry| entry.request).find(|request| request.key == key))
+    /// Removes what is stored on this machine under a key, because the hub has it or never will.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process is sending, or if it cannot be removed.
+    pub(super) async fn discard(&self, key: &str) -> Result<(), Failure> {
+        let _lock = self.lock().await?;
+        self.queue.discard(key)
+    }
+
+    /// Returns the keys of the requests of a conversation that wait.
+    pub(super) fn waiting_in(&self, thread: &str) -> Result<Vec<String>, Failure> {
+        let entries = self.queue.entries()?.into_iter().filter(|entry| entry.thread() == thread);
+        Ok(entries.map(|entry| entry.request.key).collect())
     }
 
     /// Returns the number of requests that wait.
@@ -254,7 +270,11 @@ impl Hub {
             return Ok(Sent { is_busy: true, ..sent });
         };
         let _lock = lock?;
+        let mut blocked = HashSet::new();
         for mut entry in self.queue.entries()? {
+            if blocked.contains(entry.thread()) {
+                continue;
+            }
             let was_tried = entry.is_tried();
             self.queue.mark(&mut entry, true)?;
             let result = self.send(&entry.request).await;
@@ -264,23 +284,26 @@ impl Hub {
                     let path = self.queue.put_aside(&entry)?;
                     tracing::warn!(path = %path.display(), "the hub refused a request");
                 }
-                // It is for a project of another token. The others need not wait for it.
-                Err(error @ HubError::Forbidden(_)) => {
-                    self.queue.mark(&mut entry, was_tried)?;
-                    sent.obstacle = Some(error.clone());
-                    continue;
-                }
                 Err(error) => {
-                    if matches!(error, HubError::Offline(_) | HubError::Unauthorized(_)) {
-                        self.queue.mark(&mut entry, was_tried)?;
-                    }
+                    let has_arrived = matches!(error, HubError::Unreachable(_) | HubError::Failed(_));
+                    self.queue.mark(&mut entry, was_tried || has_arrived)?;
                     sent.obstacle = Some(error.clone());
-                    break;
+                    // What is for another token, or too much for the hub, need not hold up other conversations.
+                    if !matches!(error, HubError::Forbidden(_) | HubError::Failed(_)) {
+                        break;
+                    }
+                    blocked.insert(entry.thread().to_owned());
+                    continue;
                 }
             }
             sent.results.insert(entry.request.key, result);
         }
         Ok(sent)
+    }
+
+    async fn lock(&self) -> Result<File, Failure> {
+        let busy = |_| Failure::failed("something is being sent to the hub").hint("Try again.");
+        tokio::time::timeout(LOCK_TIMEOUT, self.wait_for_lock()).await.map_err(busy)?
     }
 
     async fn wait_for_lock(&self) -> Result<File, Failure> {
@@ -343,6 +366,20 @@ impl Hub {
         self.call(self.request(Method::POST, "recall", project).json(question)).await
     }
 
+    /// Returns a document.
+    pub(super) async fn document<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        project: Option<&str>,
+    ) -> Result<T, HubError> {
+        let mut url = self.path("documents");
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.push(name);
+        }
+        let request = self.client.request(Method::GET, url).timeout(TIMEOUT);
+        self.call(with_project(request, project)).await
+    }
+
     /// Returns what forgetting would delete.
     ///
     /// # Errors
@@ -378,11 +415,7 @@ impl Hub {
     }
 
     fn request(&self, method: Method, path: &str, project: Option<&str>) -> RequestBuilder {
-        let request = self.client.request(method, self.path(path)).timeout(TIMEOUT);
-        match project {
-            Some(project) => request.query(&[("project", project)]),
-            None => request,
-        }
+        with_project(self.client.request(method, self.path(path)).timeout(TIMEOUT), project)
     }
 
     async fn call<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, HubError> {
@@ -406,12 +439,23 @@ impl Hub {
         Err(match status {
             StatusCode::UNAUTHORIZED => HubError::Unauthorized(detail),
             StatusCode::FORBIDDEN => HubError::Forbidden(detail),
-            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => HubError::Missing(detail),
+            StatusCode::NOT_FOUND => HubError::Missing(detail),
             StatusCode::GONE => HubError::Gone(detail),
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => HubError::Unreachable(detail),
+            StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::SERVICE_UNAVAILABLE => HubError::Unreachable(detail),
+            StatusCode::REQUEST_TIMEOUT => HubError::Failed(detail),
             status if status.is_client_error() => HubError::Refused(detail),
-            _ => HubError::Unreachable(detail),
+            _ => HubError::Failed(detail),
         })
+    }
+}
+
+/// Limits a request to a project.
+fn with_project(request: RequestBuilder, project: Option<&str>) -> RequestBuilder {
+    match project {
+        Some(project) => request.query(&[("project", project)]),
+        None => request,
     }
 }
 

@@ -1,13 +1,14 @@
 //! Copies of the hub's exchanges in the store of a session, which is never written to disk.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memoir_core::{
-    ConversationId, ConversationTarget, DraftMessage, Exchange, ExchangeDraft, ExchangeId, ExchangeSource,
-    ExchangeStatus, MessageBody, NewConversation, OWN_PROGRAM, Provenance, RecalledPassages, Timestamp,
-    Visibility, count_tokens,
+    ChunkId, Clock as _, ConversationId, ConversationTarget, DocumentKind, DraftMessage, Exchange,
+    ExchangeDraft, ExchangeId, ExchangeSource, ExchangeStatus, MessageBody, NewConversation, OWN_PROGRAM,
+    Provenance, RecalledPassages, SystemClock, Timestamp, Visibility, count_tokens,
 };
-use memoir_store::{Store, StoreError};
+use memoir_recall::{ChunkSize, split_into_chunks};
+use memoir_store::{NewDocument, Store, StoreError};
 use serde::Deserialize;
 
 /// An exchange, as the hub sends it.
@@ -22,6 +23,15 @@ pub(super) struct HubExchange {
     completed: String,
     model: String,
     messages: Vec<HubMessage>,
+}
+
+/// A document, as the hub sends it.
+#[derive(Debug, Deserialize)]
+pub(super) struct HubDocument {
+    name: String,
+    title: String,
+    date: String,
+    text: String,
 }
 
 /// A prompt or an answer, as the hub sends it.
@@ -42,6 +52,8 @@ struct HubMessage {
 pub(super) struct Copies {
     exchanges: HashMap<i64, ExchangeId>,
     conversations: HashMap<i64, ConversationId>,
+    /// Names of the documents.
+    documents: HashSet<String>,
     /// The exchanges of this session, with their prompts, by the time when they began.
     own: HashMap<Timestamp, (String, ExchangeId)>,
 }
@@ -65,6 +77,36 @@ impl Copies {
     /// Returns whether a conversation is a part of one of the hub's.
     pub(super) fn has_conversation(&self, conversation: ConversationId) -> bool {
         self.conversations.values().any(|copy| *copy == conversation)
+    }
+
+    /// Returns whether a document is in the store.
+    pub(super) fn has_document(&self, name: &str) -> bool {
+        self.documents.contains(name)
+    }
+
+    /// Copies a document into the store, in chunks of this size. Returns its chunks.
+    pub(super) async fn add_document(
+        &mut self,
+        document: HubDocument,
+        store: &dyn Store,
+        size: ChunkSize,
+    ) -> Result<Vec<ChunkId>, StoreError> {
+        let HubDocument { name, title, date, text } = document;
+        let new = NewDocument {
+            slug: name.clone(),
+            title,
+            date,
+            tags: Vec::new(),
+            kind: DocumentKind::File,
+            source: format!("hub:{name}"),
+            hash: String::new(),
+            text,
+            written_from: Vec::new(),
+        };
+        let split = move |text: &str| split_into_chunks(text, size);
+        let added = store.put_document(&new, &split, SystemClock.now()).await?;
+        self.documents.insert(name);
+        Ok(store.document_chunks(added.id).await?.into_iter().map(|chunk| chunk.id).collect())
     }
 
     /// Copies an exchange into the store, unless it is there. Returns its id there if it is new.

@@ -1,7 +1,7 @@
 //! A session that works with the memory of a hub.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -11,7 +11,7 @@ use memoir_core::{
     ConversationId, Exchange, ExchangeId, Message, MessageBody, Provenance, TimeZone, Timestamp, Visibility,
     lock,
 };
-use memoir_recall::Supplier;
+use memoir_recall::{RecallSettings, Supplied, Supplier};
 use memoir_redact::without_secrets;
 use memoir_store::{Filter, Store};
 use serde::Deserialize;
@@ -33,8 +33,14 @@ use crate::{
 /// How long a hub that could not be reached is left alone, so that not every prompt waits for it.
 const PAUSE: Duration = Duration::from_secs(20);
 
+/// How long the user waits until an answer that was replaced is deleted.
+const MAX_REPLACEMENT: Duration = Duration::from_secs(10);
+
 /// Maximum number of exchanges that are copied for a question.
 const MAX_COPIES: usize = 200;
+
+/// Maximum number of documents that are copied for a question.
+const MAX_DOCUMENTS: usize = 3;
 
 /// A day in milliseconds.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -79,10 +85,11 @@ struct Thread {
 /// An exchange of this session.
 #[derive(Clone)]
 struct Own {
-    /// Key of the request that contains it.
-    key: String,
-    thread: String,
-    number: u64,
+    conversation: ConversationId,
+    /// The request that stores it.
+    request: QueuedRequest,
+    /// Whether the hub will never store it.
+    is_refused: bool,
 }
 
 /// Where an exchange is that is to be forgotten.
@@ -98,7 +105,15 @@ enum Place {
 #[derive(Deserialize)]
 struct RecallReply {
     #[serde(default)]
+    passages: Vec<HubPassage>,
+    #[serde(default)]
     exchanges: Vec<HubExchange>,
+}
+
+/// A passage. Those of conversations come with their exchanges.
+#[derive(Deserialize)]
+struct HubPassage {
+    document: Option<String>,
 }
 
 impl HubMemory {
@@ -180,18 +195,23 @@ impl HubMemory {
             Some(thread) => Thread { count: thread.count + 1, ..thread },
             None => Thread { key: random_text()?, count: 1 },
         };
-        let own = Own { key: random_text()?, thread: thread.key.clone(), number: thread.count };
-        shared.hub.keep(&shared.request(&stored, &own).await?)?;
+        let messages = shared.store.exchange_messages(exchange).await?;
+        let body = describe(&stored, &messages, &thread.key, thread.count);
+        let request = QueuedRequest {
+            may_differ_with: Some(shared.hub.address().fingerprint()),
+            ..QueuedRequest::new("exchanges", Some(shared.project.clone()), body)?
+        };
+        shared.hub.keep(&request)?;
         shared.copies.lock().await.add_own(&stored);
         let mut session = lock(&shared.session);
         session.conversations.insert(stored.conversation_id, thread);
+        let own = Own { conversation: stored.conversation_id, request, is_refused: false };
         session.exchanges.insert(exchange, own);
-        drop(session);
-        self.send_in_background();
         Ok(())
     }
 
-    fn send_in_background(&self) {
+    /// Starts to send what waits.
+    pub fn send_in_background(&self) {
         let shared = Arc::clone(&self.0);
         tokio::spawn(async move { shared.send().await });
     }
@@ -241,23 +261,21 @@ impl HubMemory {
             }
         };
         let mut places = Vec::new();
-        for exchange in exchanges {
-            places.push(self.0.locate(exchange).await?);
+        for exchange in &exchanges {
+            places.push(self.0.locate(*exchange).await?);
         }
-        if places.iter().any(|place| matches!(place, Place::Hub(_))) {
-            // Deleting the last exchange of a conversation at the hub keeps it from taking up what is sent later.
-            self.0.send().await;
-        }
-        for place in &places {
+        for (exchange, place) in exchanges.iter().zip(&places) {
             if let Place::Hub(id) = place {
-                self.0.delete(*id).await?;
+                self.0.let_others_go_first(*exchange, &exchanges).await?;
+                self.0.delete(*exchange, *id).await?;
             }
         }
-        for place in places {
+        for (exchange, place) in exchanges.iter().zip(places) {
             if let Place::Queue(key) = place
                 && self.0.hub.withdraw(&key).await? == Withdrawal::MayBeStored
+                && let Place::Hub(id) = self.0.locate(*exchange).await?
             {
-                return Err(Failure::failed("the exchange has just been sent to the hub").hint("Try again."));
+                self.0.delete(*exchange, id).await?;
             }
         }
         Ok(())
@@ -269,19 +287,25 @@ impl HubMemory {
     ///
     /// Fails if the hub cannot be reached or refuses, or if the new exchange is not stored there yet.
     pub async fn replace(&self, replaced: ExchangeId, new: ExchangeId) -> Result<(), Failure> {
+        let replacing = self.replace_unhurried(replaced, new);
+        let late = |_| Failure::failed("it takes too long");
+        tokio::time::timeout(MAX_REPLACEMENT, replacing).await.map_err(late)?
+    }
+
+    async fn replace_unhurried(&self, replaced: ExchangeId, new: ExchangeId) -> Result<(), Failure> {
         match self.0.locate(replaced).await? {
-            Place::Nowhere => Ok(()),
-            Place::Queue(key) if self.0.hub.withdraw(&key).await? == Withdrawal::Withdrawn => Ok(()),
-            Place::Queue(_) | Place::Hub(_) => {
-                self.0.send().await;
-                if self.0.copies.lock().await.find(new).is_none() {
-                    return Err(Failure::failed("the new answer is not stored there yet"));
-                }
-                match self.0.locate(replaced).await? {
-                    Place::Hub(id) => self.0.delete(id).await,
-                    Place::Queue(_) | Place::Nowhere => Ok(()),
-                }
-            }
+            Place::Nowhere => return Ok(()),
+            Place::Queue(key) if self.0.hub.withdraw(&key).await? == Withdrawal::Withdrawn => return Ok(()),
+            Place::Queue(_) | Place::Hub(_) => {}
+        }
+        self.0.send().await;
+        // Without the old one, the hub may take the new one for a part of what was forgotten.
+        if !matches!(self.0.locate(new).await?, Place::Hub(_)) {
+            return Err(Failure::failed("the new answer is not stored there yet"));
+        }
+        match self.0.locate(replaced).await? {
+            Place::Hub(id) => self.0.delete(replaced, id).await,
+            Place::Queue(_) | Place::Nowhere => Ok(()),
         }
     }
 }
@@ -298,17 +322,6 @@ impl Shared {
         if matches!(error, HubError::Offline(_) | HubError::Unreachable(_)) {
             lock(&self.session).unreachable = Some((Instant::now(), error.message()));
         }
-    }
-
-    /// Returns the request that stores an exchange of this session.
-    async fn request(&self, exchange: &Exchange, own: &Own) -> Result<QueuedRequest, Failure> {
-        let messages = self.store.exchange_messages(exchange.id).await?;
-        let body = describe(exchange, &messages, &own.thread, own.number);
-        Ok(QueuedRequest {
-            key: own.key.clone(),
-            may_differ_with: Some(self.hub.address().fingerprint()),
-            ..QueuedRequest::new("exchanges", Some(self.project.clone()), body)?
-        })
     }
 
     /// Sends what waits, and records what the hub calls it.
@@ -330,49 +343,77 @@ impl Shared {
             session.unreachable = None;
         }
         for (key, result) in sent.results {
-            let own = session.exchanges.iter().find(|(_, own)| own.key == key).map(|(id, _)| *id);
+            let own = session.exchanges.iter_mut().find(|(_, own)| own.request.key == key);
             match (own, result) {
-                (Some(own), Ok(reply)) => {
-                    reply["exchange"].as_i64().into_iter().for_each(|id| copies.record(id, own));
+                (Some((own, _)), Ok(reply)) => {
+                    reply["exchange"].as_i64().into_iter().for_each(|id| copies.record(id, *own));
                 }
                 (None, Ok(_)) => {}
-                (_, Err(error)) => session.refusals.push(error.message()),
+                (own, Err(error)) => {
+                    own.into_iter().for_each(|(_, own)| own.is_refused = true);
+                    session.refusals.push(error.message());
+                }
             }
         }
     }
 
-    /// Finds out where an exchange of the store is. What may have reached the hub is sent again, to learn what the hub
-    /// calls it; the hub stores nothing twice.
+    /// Finds out where an exchange is. What may have reached the hub is sent again, to learn what the hub calls it; the hub
+    /// stores nothing twice.
     async fn locate(&self, exchange: ExchangeId) -> Result<Place, Failure> {
         if let Some(id) = self.copies.lock().await.find(exchange) {
             return Ok(Place::Hub(id));
         }
         let own = lock(&self.session).exchanges.get(&exchange).cloned();
-        let Some(own) = own else { return Ok(Place::Nowhere) };
-        if self.hub.can_withdraw(&own.key)? {
-            return Ok(Place::Queue(own.key));
-        }
-        // One that was replaced here is known from the request only.
-        let request = match self.store.exchange(exchange).await? {
-            Some(stored) => self.request(&stored, &own).await?,
-            None => match self.hub.find_waiting(&own.key)? {
-                Some(request) => request,
-                None => return Err(Failure::failed("it is not known what the hub calls the exchange")),
-            },
-        };
-        match self.hub.send(&request).await {
-            Ok(reply) => {
-                let id = reply["exchange"].as_i64().unwrap_or_default();
-                self.copies.lock().await.record(id, exchange);
-                Ok(Place::Hub(id))
+        let Some(Own { request, is_refused, .. }) = own else { return Ok(Place::Nowhere) };
+        if !is_refused {
+            if self.hub.can_withdraw(&request.key)? {
+                return Ok(Place::Queue(request.key));
             }
-            Err(HubError::Gone(_)) => Ok(Place::Nowhere),
-            Err(error) => Err(error.into()),
+            match self.hub.send(&request).await {
+                Ok(reply) => {
+                    let id = reply["exchange"].as_i64().unwrap_or_default();
+                    self.copies.lock().await.record(id, exchange);
+                    self.hub.discard(&request.key).await?;
+                    return Ok(Place::Hub(id));
+                }
+                Err(HubError::Gone(_) | HubError::Refused(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        self.hub.discard(&request.key).await?;
+        Ok(Place::Nowhere)
+    }
+
+    /// Sends what was said later in the conversation of an exchange, except what is to be forgotten as well: the hub does
+    /// not store what was said before a conversation was forgotten.
+    async fn let_others_go_first(
+        &self,
+        exchange: ExchangeId,
+        forgotten: &[ExchangeId],
+    ) -> Result<(), Failure> {
+        let (thread, exempt) = {
+            let session = lock(&self.session);
+            let key_of = |id: &ExchangeId| Some(session.exchanges.get(id)?.request.key.clone());
+            let thread = session.exchanges.get(&exchange).map(|own| own.request.body["thread"].clone());
+            (thread, forgotten.iter().filter_map(key_of).collect::<Vec<String>>())
+        };
+        let Some(Value::String(thread)) = thread else { return Ok(()) };
+        let others_wait = || {
+            let waiting = self.hub.waiting_in(&thread)?;
+            Ok::<_, Failure>(waiting.iter().any(|key| !exempt.contains(key)))
+        };
+        if others_wait()? {
+            self.send().await;
+            if others_wait()? {
+                return Err(Failure::failed("what was said later has not reached the hub yet")
+                    .hint("Try again later."));
+            }
+        }
+        Ok(())
     }
 
     /// Copies what the hub knows about a question into the store.
-    async fn fetch(&self, question: &str, filter: &Filter) -> Result<Vec<ExchangeId>, String> {
+    async fn fetch(&self, question: &str, filter: &Filter) -> Result<Supplied, String> {
         // The hub may be in another time zone, so a day more is asked for.
         let day = |moment: Timestamp, days: i64| {
             Timestamp::from_millis(moment.as_millis().saturating_add(days * DAY_MS))
@@ -384,28 +425,45 @@ impl Shared {
             "since": filter.since.map(|moment| day(moment, -1)),
             "until": filter.until.map(|moment| day(moment, 1)),
         });
-        let reply: Result<RecallReply, HubError> = match self.hub.recall(&body, None).await {
+        let mut project = None;
+        let reply: Result<RecallReply, HubError> = match self.hub.recall(&body, project).await {
             // The token covers several projects.
-            Err(HubError::Refused(_)) => self.hub.recall(&body, Some(&self.project)).await,
+            Err(HubError::Refused(_)) => {
+                project = Some(self.project.as_str());
+                self.hub.recall(&body, project).await
+            }
             reply => reply,
         };
-        let reply = reply.map_err(|error| {
+        let RecallReply { passages, exchanges } = reply.map_err(|error| {
             self.note(&error);
             error.message()
         })?;
         let mut copies = self.copies.lock().await;
-        let mut added = Vec::new();
-        for exchange in reply.exchanges.into_iter().take(MAX_COPIES) {
+        let mut supplied = Supplied::default();
+        for exchange in exchanges.into_iter().take(MAX_COPIES) {
             let copied =
                 copies.add(exchange, self.store.as_ref()).await.map_err(|error| error.to_string())?;
-            added.extend(copied);
+            supplied.exchanges.extend(copied);
         }
-        Ok(added)
+        let mut documents: BTreeSet<String> =
+            passages.into_iter().filter_map(|passage| passage.document).collect();
+        documents.retain(|name| !copies.has_document(name));
+        for name in documents.into_iter().take(MAX_DOCUMENTS) {
+            match self.hub.document(&name, project).await {
+                Ok(document) => {
+                    let size = RecallSettings::default().chunk_size();
+                    let added = copies.add_document(document, self.store.as_ref(), size).await;
+                    supplied.chunks.extend(added.map_err(|error| error.to_string())?);
+                }
+                Err(error) => tracing::warn!(?error, "could not copy a document of the hub"),
+            }
+        }
+        Ok(supplied)
     }
 
     /// Deletes an exchange at the hub. The user has seen it.
-    async fn delete(&self, exchange: i64) -> Result<(), Failure> {
-        let selection = json!({"exchanges": [exchange]});
+    async fn delete(&self, exchange: ExchangeId, at_hub: i64) -> Result<(), Failure> {
+        let selection = json!({"exchanges": [at_hub]});
         let mut project = None;
         let preview = match self.hub.preview_forgetting(&selection, project).await {
             // The token covers several projects.
@@ -415,20 +473,27 @@ impl Shared {
             }
             preview => preview,
         };
-        let plan = match preview {
-            Ok(preview) => preview.plan,
-            // Somebody else has deleted it.
-            Err(HubError::Missing(_)) => return Ok(()),
+        match preview {
+            Ok(preview) => {
+                self.hub.forget(&selection, &preview.plan, project).await?;
+            }
+            // Somebody else has deleted it. Other servers do not have this address, either.
+            Err(HubError::Missing(detail)) if detail.ends_with(&format!("exchange-{at_hub}")) => {}
             Err(error) => return Err(error.into()),
-        };
-        self.hub.forget(&selection, &plan, project).await?;
+        }
+        // If the hub has forgotten the whole conversation, what is said next begins another one there.
+        let mut session = lock(&self.session);
+        if let Some(own) = session.exchanges.get(&exchange) {
+            let conversation = own.conversation;
+            session.conversations.remove(&conversation);
+        }
         Ok(())
     }
 }
 
 #[async_trait]
 impl Supplier for HubMemory {
-    async fn supply(&self, question: &str, filter: &Filter) -> Result<Vec<ExchangeId>, String> {
+    async fn supply(&self, question: &str, filter: &Filter) -> Result<Supplied, String> {
         if let Some(reason) = self.0.obstacle() {
             return Err(reason);
         }

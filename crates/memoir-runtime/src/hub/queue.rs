@@ -63,6 +63,18 @@ impl Entry {
     pub(super) fn is_tried(&self) -> bool {
         self.path.to_string_lossy().ends_with(TRIED)
     }
+
+    /// Returns the conversation that the request belongs to. Its requests must stay in their order.
+    pub(super) fn thread(&self) -> &str {
+        self.request.body["thread"].as_str().unwrap_or_default()
+    }
+}
+
+/// Returns the path of a request, depending on whether it may have reached the hub.
+fn path_when(path: &Path, is_tried: bool) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.trim_end_matches(TRIED).trim_end_matches(".json");
+    path.with_file_name(format!("{stem}{}", if is_tried { TRIED } else { ".json" }))
 }
 
 /// Numbers of requests that have not reached any hub.
@@ -151,27 +163,37 @@ impl Queue {
     pub(super) fn entries(&self) -> Result<Vec<Entry>, Failure> {
         let mut entries = Vec::new();
         for path in list(&self.directory)?.into_iter().filter(|path| is_request(path)) {
-            match fs::read(&path) {
-                Ok(bytes) => match serde_json::from_slice(&bytes) {
-                    Ok(request) => entries.push(Entry { path, request }),
-                    Err(error) => {
-                        tracing::warn!(%error, path = %path.display(), "a waiting request is damaged")
-                    }
-                },
-                // Another process has just sent it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
+            let other = path_when(&path, !path.to_string_lossy().ends_with(TRIED));
+            // Another task may have renamed it, or have sent it.
+            let found = [path, other].into_iter().find_map(|path| match fs::read(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                bytes => Some((path, bytes)),
+            });
+            let Some((path, bytes)) = found else { continue };
+            match serde_json::from_slice(&bytes?) {
+                Ok(request) => entries.push(Entry { path, request }),
+                Err(error) => tracing::warn!(%error, path = %path.display(), "a waiting request is damaged"),
             }
         }
         Ok(entries)
     }
 
+    /// Removes what is stored under a key, also if the hub refused it.
+    pub(super) fn discard(&self, key: &str) -> Result<(), Failure> {
+        for directory in [self.directory.clone(), self.directory.join(REFUSED)] {
+            for path in list(&directory)?.iter().filter(|path| is_request(path)) {
+                if path.to_string_lossy().contains(key) {
+                    fs::remove_file(path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Records whether a request may have reached the hub.
     pub(super) fn mark(&self, entry: &mut Entry, is_tried: bool) -> Result<(), Failure> {
         if entry.is_tried() != is_tried {
-            let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
-            let stem = name.trim_end_matches(TRIED).trim_end_matches(".json");
-            let path = entry.path.with_file_name(format!("{stem}{}", if is_tried { TRIED } else { ".json" }));
+            let path = path_when(&entry.path, is_tried);
             fs::rename(&entry.path, &path)?;
             entry.path = path;
         }

@@ -260,6 +260,7 @@ impl Session {
                 let reason = failure.message;
                 self.notices.push(format!("The hub still has the earlier answer, because {reason}."));
             }
+            hub.send_in_background();
             if let Err(failure) = stored {
                 let source = StoreError::Other(failure.sentence().into());
                 result = Err(TurnError::NotStored { answer: report.text.clone(), source });

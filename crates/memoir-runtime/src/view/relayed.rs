@@ -54,7 +54,8 @@ impl MemoryView {
                     let began = |exchange: &&Exchange| exchange.started == draft.started;
                     // A time that has not come is replaced by that of the attempt.
                     let says = |exchange: &&Exchange| {
-                        exchange.user_message == draft.user_message
+                        exchange.started < relayed.draft.started
+                            && exchange.user_message == draft.user_message
                             && exchange.assistant_message == draft.assistant_message
                     };
                     let same = stored.iter().find(began).or_else(|| stored.iter().rfind(says));

@@ -15,9 +15,12 @@ mod item_id;
 mod prompting;
 mod relayed;
 
+use std::{num::NonZero, sync::Arc, thread::available_parallelism};
+
 use memoir_core::{Conversation, ConversationId, Document, Exchange, ExchangeId, Message, Recollection};
 use memoir_recall::{QueryKind, Recall, ScopeRule};
 use memoir_store::{ConversationList, Filter, ListPosition};
+use tokio::sync::Semaphore;
 
 use crate::{
     dates,
@@ -83,6 +86,8 @@ pub struct MemoryView {
     recall: Recall,
     reach: Reach,
     project: String,
+    /// One permit for each processor. A search keeps one busy and needs megabytes, so more at once would be no faster.
+    searches: Arc<Semaphore>,
 }
 
 impl MemoryView {
@@ -95,7 +100,14 @@ impl MemoryView {
         let recall = runtime.recall(notices).await?;
         assign_projects(runtime.store().as_ref(), |directory| runtime.find_scope(directory)).await?;
         let project = runtime.scope();
-        let view = Self { runtime: runtime.clone(), recall, reach: Reach::All, project: project.clone() };
+        let processors = available_parallelism().map_or(1, NonZero::get);
+        let view = Self {
+            runtime: runtime.clone(),
+            recall,
+            reach: Reach::All,
+            project: project.clone(),
+            searches: Arc::new(Semaphore::new(processors)),
+        };
         Ok(match reach {
             Reach::Project => view.for_project(project),
             Reach::All => view,
@@ -107,7 +119,7 @@ impl MemoryView {
         let mut recall = self.recall.clone();
         recall.scope = Some(project.clone());
         recall.visible_to = Some(project.clone());
-        Self { runtime: self.runtime.clone(), recall, reach: Reach::Project, project }
+        Self { recall, reach: Reach::Project, project, ..self.clone() }
     }
 
     /// Returns the project that the program works for.
@@ -128,6 +140,7 @@ impl MemoryView {
     pub async fn look_up(&self, request: &LookUp, max_tokens: u64) -> Result<Recollection, Failure> {
         let (mut recall, filter) = self.prepare(request)?;
         recall.settings.token_budget = recall.settings.token_budget.min(max_tokens);
+        let _turn = self.searches.acquire().await;
         Ok(recall.look_up(&request.question, filter).await)
     }
 
@@ -147,7 +160,9 @@ impl MemoryView {
         recall.settings.exchange_capacity = limit;
         recall.settings.exchanges_per_conversation = limit;
         recall.settings.conversation_limit = limit;
+        let turn = self.searches.acquire().await;
         let mut recollection = recall.ask(&request.question, QueryKind::Search, filter).await;
+        drop(turn);
         if let Some(program) = &request.program {
             search::keep_program(program, &mut recollection, self.runtime.store().as_ref()).await?;
         }

@@ -68,6 +68,7 @@ impl MemoryView {
             tracing::warn!(%error, "could not load the index");
         }
         let filter = Filter { excluded_conversation: conversation, ..Filter::default() };
+        let _turn = self.searches.acquire().await;
         Ok(recall.ask(&question, QueryKind::Prompt, filter).await)
     }
 

@@ -29,6 +29,9 @@ const CLIENTS: [usize; 2] = [1, 16];
 /// Longest time for one row of the table.
 const TIME: Duration = Duration::from_secs(10);
 
+/// Time until nothing is done in the background any more.
+const WARM_UP: Duration = Duration::from_secs(20);
+
 /// Open streams of events.
 const STREAMS: usize = 1000;
 
@@ -64,7 +67,7 @@ fn main() {
     let mut address = String::new();
     BufReader::new(bare.stdout.take().unwrap()).read_line(&mut address).unwrap();
 
-    println!("{messages} messages                       clients   requests/s     median  99th percentile");
+    println!("resident: {}", resident(server.pid()));
     let client = HttpServer::client_builder().pool_max_idle_per_host(64).build().unwrap();
     let api = |path: &str| server.url(&format!("/api/v1{path}"));
     let rows: [Row<'_>; 5] = [
@@ -86,6 +89,9 @@ fn main() {
             }),
         ),
     ];
+    // The first requests load the index, and what they find is packed in the background.
+    runtime.block_on(measure(1, WARM_UP, usize::MAX, &rows[3].1));
+    println!("{messages} messages                       clients   requests/s     median  99th percentile");
     for (label, request) in &rows {
         for clients in CLIENTS {
             let (times, rate) = runtime.block_on(measure(clients, TIME, usize::MAX, request));
@@ -94,10 +100,8 @@ fn main() {
     }
     measure_proxy(&runtime, &client, &server, &provider);
     measure_streams(&runtime, &client, &server);
-    let before = resident_megabytes(server.pid());
     runtime.block_on(measure(16, Duration::from_secs(600), REQUESTS, &rows[2].1));
-    let after = resident_megabytes(server.pid());
-    println!("resident: {before:.1} MB, and {after:.1} MB after {REQUESTS} requests");
+    println!("resident: {} after {REQUESTS} further requests", resident(server.pid()));
     bare.kill().unwrap();
     bare.wait().unwrap();
 }
@@ -172,7 +176,7 @@ fn measure_proxy(
 
 /// Opens streams of events and measures what they cost.
 fn measure_streams(runtime: &tokio::runtime::Runtime, client: &Client, server: &HttpServer) {
-    let before = resident_megabytes(server.pid());
+    println!("resident: {} after recalls", resident(server.pid()));
     let streams: Vec<reqwest::Response> = runtime.block_on(async {
         let mut streams = Vec::new();
         for _ in 0..STREAMS {
@@ -181,8 +185,7 @@ fn measure_streams(runtime: &tokio::runtime::Runtime, client: &Client, server: &
         }
         streams
     });
-    let after = resident_megabytes(server.pid());
-    println!("resident: {before:.1} MB, and {after:.1} MB with {} idle streams", streams.len());
+    println!("resident: {} with {} idle streams", resident(server.pid()), streams.len());
 }
 
 /// Returns a question with words that are neither stop words nor rare.
@@ -191,10 +194,15 @@ fn question(number: usize) -> String {
     format!("What did I say about {} and the {} {}?", ranks[0], ranks[1], ranks[2])
 }
 
-fn resident_megabytes(process: u32) -> f64 {
+/// Describes the memory that a process uses: all of it, and what is not a part of a file.
+fn resident(process: u32) -> String {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
-    line.split_whitespace().next().and_then(|kilobytes| kilobytes.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    let megabytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+        let kilobytes = line.split_whitespace().next().and_then(|number| number.parse::<f64>().ok());
+        kilobytes.unwrap_or(0.0) / 1024.0
+    };
+    format!("{:.1} MB, {:.1} MB of it allocated", megabytes("VmRSS:"), megabytes("RssAnon:"))
 }
 
 fn report(label: &str, clients: usize, rate: f64, mut times: Vec<f64>) {
